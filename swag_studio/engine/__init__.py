@@ -1,0 +1,1 @@
+"""The engine: stages as generators of events. No Qt, no SQL."""

@@ -1,0 +1,1 @@
+"""Writers of release files, one file per format."""

@@ -1,0 +1,1 @@
+"""Members of the ensemble: style classifiers that score endings."""

@@ -1,0 +1,1 @@
+"""Readers of caption files, one file per format."""

@@ -1,0 +1,1 @@
+"""Splitters cut a second sentence after its opening noun phrase."""

@@ -1,0 +1,273 @@
+"""A project folder NAME.swag: its database, its artifacts by version, its lock.
+
+    project.db            tables (store.py)
+    NAME.swagproj         what the desktop associates and opens
+    recipe.toml           the current recipe
+    prepared/v1  models/v1  pool/v1  filter/v1     what the stages made; never rewritten once done
+    releases/  backups/  logs/
+
+The project knows which artifact belongs to which recipe, and so what is done, stale or missing.
+It knows nothing of how a stage works.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import filelock
+
+from swag_studio.errors import ProjectError
+from swag_studio.files import read_json, write_json, write_text
+from swag_studio.pool import Pool
+from swag_studio.recipe import STAGES, Recipe, from_toml
+from swag_studio.records import Artifact
+from swag_studio.store import Store
+
+SUFFIX = ".swag"
+FOLDERS = {
+    "prepare": "prepared",
+    "train_lm": "models",
+    "generate": "pool",
+    "filter": "filter",
+    "release": "releases",
+}
+
+State = Literal["done", "stale", "unfinished", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class StageState:
+    """Where a stage stands. `artifact` is the fresh or unfinished one, else the last done."""
+
+    stage: str
+    state: State
+    artifact: Artifact | None
+
+
+class Project:
+    """An open project. Opened for writing it holds the project's lock until `close`."""
+
+    def __init__(self, root: Path, store: Store, lock: filelock.BaseFileLock | None) -> None:
+        self.root, self.store, self._lock = root, store, lock
+        self.readonly = lock is None
+
+    # --- life ----------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, root: Path, recipe: Recipe) -> Project:
+        """A new, empty project. The folder must not exist, or be empty."""
+        if root.suffix != SUFFIX:
+            raise ProjectError(f"{root}: a project is a folder named *{SUFFIX}.")
+        if root.exists() and (not root.is_dir() or any(root.iterdir())):
+            raise ProjectError(f"{root} exists already. Choose another name, or open it.")
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            for name in [*FOLDERS.values(), "backups", "logs"]:
+                (root / name).mkdir()
+            write_text(root / "recipe.toml", recipe.to_toml())
+            # Last: a folder without it is not a project yet.
+            write_json(root / f"{root.stem}.swagproj", {"format": 1, "kind": "SWAG Studio project"})
+        except OSError as error:
+            raise ProjectError(f"{root} cannot be made: {error.strerror}.") from None
+        return cls.open(root)
+
+    @classmethod
+    def open(cls, root: Path, *, readonly: bool = False) -> Project:
+        """An existing project; `readonly` beside another process that holds its lock.
+
+        Raises ProjectError when the folder is no project, is locked by a living process, or is
+        from a newer version of the program.
+        """
+        if root.suffix == ".swagproj" and root.is_file():
+            root = root.parent
+        if not root.is_dir() or not any(root.glob("*.swagproj")):
+            raise ProjectError(
+                f"{root} is not a project. Make one with: swag-studio new {root}"
+                if root.suffix == SUFFIX
+                else f"{root} is not a project: a project is a folder named *{SUFFIX}."
+            )
+        lock = None if readonly else _take_lock(root)
+        database = root / "project.db"
+        store = Store(database, readonly=readonly and database.exists())
+        try:
+            if newer := store.unknown_migrations():
+                raise ProjectError(
+                    f"{root} was last used by a newer version of SWAG Studio "
+                    f"(it has {newer[-1]}). Update the program to open it."
+                )
+            if store.needs_migration():
+                if readonly and database.stat().st_size > 0:
+                    raise ProjectError(
+                        f"{root} is from an older version; open it once to bring it up to date."
+                    )
+                if database.exists() and database.stat().st_size > 0 and store.migrated_before():
+                    stamp = time.strftime("%Y%m%d-%H%M%S")
+                    store.backup(root / "backups" / f"before-migration-{stamp}.db")
+                store.migrate()
+            project = cls(root, store, lock)
+            if not readonly:
+                for source in store.staged_sources():
+                    store.discard_source(source)
+            return project
+        except BaseException:
+            store.close()
+            if lock is not None:
+                lock.release()
+            raise
+
+    def close(self) -> None:
+        """Closes the database and gives the lock back."""
+        self.store.close()
+        if self._lock is not None:
+            (self.root / "lock.json").unlink(missing_ok=True)
+            self._lock.release()
+
+    def __enter__(self) -> Project:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- recipe --------------------------------------------------------------------------
+
+    @property
+    def recipe(self) -> Recipe:
+        """The current recipe, read from recipe.toml."""
+        path = self.root / "recipe.toml"
+        try:
+            return from_toml(path.read_text(encoding="utf-8"))
+        except OSError:
+            raise ProjectError(f"{path} is missing. Set one with: swag-studio recipe") from None
+
+    def set_recipe(self, recipe: Recipe) -> None:
+        """Changes the recipe. What it makes stale is kept, and made anew at the next run."""
+        write_text(self.root / "recipe.toml", recipe.to_toml())
+
+    # --- artifacts -----------------------------------------------------------------------
+
+    def key(self, stage: str, recipe: Recipe | None = None) -> str:
+        """The key that an artifact of `stage` has with the recipe and the current sources."""
+        recipe = recipe or self.recipe
+        inputs = [source.id for source in self.store.sources()]
+        for name in STAGES[: STAGES.index(stage) + 1]:
+            inputs = [recipe.stage_key(name, inputs)]
+        return inputs[0]
+
+    def begin(self, stage: str, recipe: Recipe) -> Artifact:
+        """The artifact that `stage` is to make with `recipe`.
+
+        The one with the same key where there is one, done or interrupted; else a new version.
+        """
+        key = self.key(stage, recipe)
+        versions = self.store.artifacts(stage)
+        for artifact in versions:
+            if artifact.key == key:
+                return artifact
+        number = 1 + max((a.version for a in versions), default=0)
+        artifact = Artifact(
+            stage=stage,
+            version=number,
+            key=key,
+            folder=f"{FOLDERS[stage]}/v{number}",
+            done=False,
+            recipe=recipe.to_toml(),
+        )
+        folder = self.folder(artifact)
+        if folder.exists():  # left by a kill between making the folder and the row
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True)
+        self.store.put_artifact(artifact)
+        return artifact
+
+    def finish(self, artifact: Artifact, summary: Mapping[str, object]) -> Artifact:
+        """Marks an artifact done. From now on it is never rewritten."""
+        done = replace(artifact, done=True, summary=dict(summary))
+        self.store.put_artifact(done)
+        return done
+
+    def current(self, stage: str, recipe: Recipe | None = None) -> Artifact | None:
+        """The done artifact that belongs to the recipe and sources, or None."""
+        key = self.key(stage, recipe)
+        return next((a for a in self.store.artifacts(stage) if a.key == key and a.done), None)
+
+    def require(self, stage: str, recipe: Recipe) -> Artifact:
+        """As `current`, for a stage that another one builds on."""
+        artifact = self.current(stage, recipe)
+        if artifact is None:
+            raise ProjectError(f"the stage {stage} has not been run with this recipe.")
+        return artifact
+
+    def states(self, recipe: Recipe | None = None) -> list[StageState]:
+        """Where every stage stands with the recipe and sources."""
+        result = []
+        for stage in STAGES:
+            key, versions = self.key(stage, recipe), self.store.artifacts(stage)
+            same = next((a for a in versions if a.key == key), None)
+            last = next((a for a in reversed(versions) if a.done), None)
+            if same is not None and same.done:
+                result.append(StageState(stage, "done", same))
+            elif same is not None:
+                result.append(StageState(stage, "unfinished", same))
+            elif last is not None:
+                result.append(StageState(stage, "stale", last))
+            else:
+                result.append(StageState(stage, "missing", None))
+        return result
+
+    def folder(self, artifact: Artifact) -> Path:
+        """Where an artifact's files are."""
+        return self.root / artifact.folder
+
+    # --- check ---------------------------------------------------------------------------
+
+    def check(self) -> list[str]:
+        """The database, and every block of every pool, verified. Empty when all is whole."""
+        problems = self.store.problems()
+        if problems:
+            return problems
+        for artifact in self.store.artifacts("generate"):
+            if artifact.done or (self.folder(artifact) / "pool.json").exists():
+                try:
+                    found = Pool.open(self.folder(artifact)).problems()
+                except ProjectError as error:
+                    found = [str(error)]
+                problems += [f"{artifact.folder}/{problem}" for problem in found]
+        for stage in STAGES:
+            for artifact in self.store.artifacts(stage):
+                if artifact.done and not self.folder(artifact).is_dir():
+                    problems.append(f"{artifact.folder}: missing")
+        return problems
+
+
+def _take_lock(root: Path) -> filelock.BaseFileLock:
+    """The project's lock. The system frees it when its holder dies, so it is never stale."""
+    lock = filelock.FileLock(root / "lock", blocking=False)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        raise ProjectError(
+            f"{root} is in use{_holder(root)}. Close it there first; status, agreement and plan "
+            "can be read meanwhile."
+        ) from None
+    except OSError as error:
+        raise ProjectError(f"{root} cannot be locked: {error.strerror or error}.") from None
+    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
+    write_json(root / "lock.json", holder)
+    return lock
+
+
+def _holder(root: Path) -> str:
+    try:
+        data = read_json(root / "lock.json")
+        since = time.strftime("%H:%M", time.localtime(data["since"]))
+        return f" by process {data['pid']} on {data['host']} since {since}"
+    except (OSError, ValueError, KeyError, TypeError, json.JSONDecodeError):
+        return ""

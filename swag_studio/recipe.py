@@ -1,0 +1,546 @@
+"""The recipe: every setting that changes a result, one frozen dataclass per stage.
+
+A recipe reads and writes TOML, refuses what it does not know by name, and says which results
+depend on which of its values (`stage_key`). Each field carries its help, range and unit, so that
+a form or a command line can be generated from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import hashlib
+import json
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from swag_studio.errors import RecipeError
+
+STAGES = ("prepare", "train_lm", "generate", "filter", "release")
+
+# A stage's number goes up when the same recipe would give other bytes than before.
+STAGE_FORMAT = {"prepare": 1, "train_lm": 1, "generate": 1, "filter": 1, "release": 1}
+
+# The sections that a stage's result depends on, besides what it gets from the stage before.
+STAGE_SECTIONS = {
+    "prepare": ("prepare",),
+    "train_lm": ("lm",),
+    "generate": ("generate",),
+    "filter": ("filter",),
+    "release": ("release",),
+}
+
+
+def setting(
+    default: Any,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    unit: str = "",
+    choices: Sequence[str] = (),
+) -> Any:
+    """A recipe field with its help text, inclusive range, unit, or the values it may take."""
+    metadata = {"help": help, "low": low, "high": high, "unit": unit, "choices": tuple(choices)}
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecipe:
+    """What every stage depends on."""
+
+    seed: int = setting(1, "Seed from which all others derive.", low=0, high=2**31 - 1)
+    threads: int = setting(
+        2, "CPU threads for torch. Part of the recipe: sums depend on it.", low=1, high=256
+    )
+    device: str = setting(
+        "auto",
+        "Where the models run.",
+        choices=("auto", "cpu", "cuda", "mps"),
+    )
+    dtype: str = setting(
+        "auto",
+        "Number type for sampling and scoring; auto measures which is fastest.",
+        choices=("auto", "float32", "bfloat16"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareRecipe:
+    """From captions to contexts."""
+
+    splitter: str = setting("spacy", "How the second sentence is cut after its noun phrase.")
+    max_gap: float = setting(
+        25.0, "Longest pause between two captions of a pair.", low=0, high=1e6, unit="s"
+    )
+    min_context_tokens: int = setting(6, "Shortest first sentence.", low=1, high=100, unit="tokens")
+    max_context_tokens: int = setting(
+        100, "Longest first sentence.", low=1, high=1000, unit="tokens"
+    )
+    min_ending_tokens: int = setting(
+        5, "Shortest ending, final stop included.", low=1, high=100, unit="tokens"
+    )
+    max_ending_tokens: int = setting(
+        25, "Longest ending, final stop included.", low=2, high=100, unit="tokens"
+    )
+    min_count: int = setting(
+        3, "A word seen less often in a fold's training captions is unknown to it.", low=1, high=100
+    )
+    folds: int = setting(
+        5, "Language models; each samples for the groups it never saw.", low=2, high=20
+    )
+    val_share: float = setting(
+        0.225, "Share of the groups in the validation split.", low=0.0, high=0.5
+    )
+    test_share: float = setting(0.225, "Share of the groups in the test split.", low=0.0, high=0.5)
+    max_contexts: int = setting(
+        0,
+        "Contexts to go on with, drawn by group; 0 takes all. The language models still train "
+        "on every caption.",
+        low=0,
+        high=10_000_000,
+        unit="contexts",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LmRecipe:
+    """The two-way language model of each fold (METHOD: 2-layer LSTM each way, tied embeddings)."""
+
+    dim: int = setting(512, "Width of embeddings and LSTM.", low=8, high=4096, unit="dimensions")
+    layers: int = setting(2, "LSTM layers each way.", low=1, high=4)
+    dropout_embedding: float = setting(0.2, "Share of embedding values dropped.", low=0, high=0.9)
+    dropout_recurrent: float = setting(0.2, "Share of recurrent values dropped.", low=0, high=0.9)
+    learning_rate: float = setting(1e-3, "Adam's step.", low=1e-6, high=1.0)
+    weight_decay: float = setting(1e-6, "L2 penalty.", low=0, high=1.0)
+    clip: float = setting(1.0, "Largest gradient norm.", low=0.01, high=1e6)
+    epochs: int = setting(15, "Most passes over the captions.", low=1, high=1000, unit="epochs")
+    batch: int = setting(32, "Sequences per step.", low=1, high=4096, unit="sequences")
+    decay: float = setting(
+        0.5, "The step is multiplied by this after an epoch without progress.", low=0.01, high=1.0
+    )
+    patience: int = setting(
+        2, "Epochs without progress before training stops.", low=1, high=100, unit="epochs"
+    )
+    dev_share: float = setting(
+        0.05, "Share of the training groups kept aside to stop early.", low=0.005, high=0.5
+    )
+    pretrain_folder: str = setting("", "Folder of plain text files to train on first; empty: none.")
+    pretrain_epochs: int = setting(2, "Passes over the plain text.", low=1, high=100, unit="epochs")
+    checkpoint_steps: int = setting(
+        500, "Steps between checkpoints: what a kill can cost.", low=1, high=1_000_000, unit="steps"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRecipe:
+    """Sampling of the candidates."""
+
+    candidates: int = setting(1023, "Candidates per context.", low=3, high=65_000)
+    temperature: float = setting(1.0, "Below 1 safer words, above 1 bolder.", low=0.05, high=10.0)
+    top_k: int = setting(0, "Draw among this many likeliest words; 0: all.", low=0, high=65_000)
+    top_p: float = setting(
+        1.0, "Draw among the likeliest words of this total probability.", low=0.01, high=1.0
+    )
+    max_tokens: int = setting(25, "Longest candidate.", low=2, high=100, unit="tokens")
+    draw_budget: float = setting(
+        2.0, "Most draws per context, as a multiple of the candidates.", low=1.0, high=100.0
+    )
+    floor: int = setting(
+        64, "A context with fewer different candidates is left out.", low=3, high=65_000
+    )
+    contexts_per_block: int = setting(
+        16, "Contexts per pool block: the unit of work and of resuming.", low=1, high=1024
+    )
+    score_own: bool = setting(
+        True, "Score own candidates with the project's language models; else no MLP features."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRecipe:
+    """Adversarial Filtering and its ensemble."""
+
+    distractors: int = setting(9, "Distractors assigned per context (k).", low=3, high=100)
+    replace: int = setting(
+        2, "Most distractors replaced per context and iteration.", low=1, high=100
+    )
+    policy: str = setting(
+        "random",
+        "Which easy distractors go and which candidates come in.",
+        choices=("random", "hardest", "softmax"),
+    )
+    softmax_temperature: float = setting(1.0, "Of the softmax policy.", low=0.01, high=100.0)
+    adaptive: bool = setting(
+        False, "HellaSwag's count: 0, 1 or 2 replaced, by the iteration's 2-way accuracy."
+    )
+    mlp_iterations: int = setting(100, "Iterations with the MLP alone.", low=0, high=10_000)
+    ensemble_iterations: int = setting(50, "Iterations with all members.", low=0, high=10_000)
+    converge: bool = setting(False, "End a phase when its 4-way accuracy has stopped falling.")
+    converge_window: int = setting(
+        20, "Iterations over which it must have stopped.", low=4, high=1000, unit="iterations"
+    )
+    members: tuple[str, ...] = setting(("mlp", "bow", "cnn", "pos"), "Members of the ensemble.")
+    train_share: float = setting(
+        0.8, "Share of contexts the iteration trains on.", low=0.1, high=0.95
+    )
+    dev_share: float = setting(0.1, "Share of those kept aside to stop early.", low=0.02, high=0.5)
+    epochs: int = setting(10, "Most passes per iteration.", low=1, high=1000, unit="epochs")
+    patience: int = setting(
+        2, "Epochs without progress before training stops.", low=1, high=100, unit="epochs"
+    )
+    learning_rate: float = setting(1e-3, "Adam's step.", low=1e-6, high=1.0)
+    weight_decay: float = setting(1e-6, "L2 penalty of the ensemble.", low=0, high=1.0)
+    mlp_weight_decay: float = setting(1e-4, "L2 penalty of the MLP alone.", low=0, high=1.0)
+    batch: int = setting(128, "Endings per step, all members.", low=2, high=65_536, unit="endings")
+    mlp_batch: int = setting(
+        512, "Endings per step, MLP alone.", low=2, high=65_536, unit="endings"
+    )
+    dropout: float = setting(0.2, "Dropout in the members.", low=0, high=0.9)
+    mlp_width: int = setting(2048, "Width of the MLP's two layers.", low=8, high=8192)
+    ensemble_width: int = setting(2048, "Width of the layer on top.", low=8, high=8192)
+    embedding_dim: int = setting(100, "Width of word embeddings.", low=8, high=1024)
+    cnn_filters: int = setting(128, "Filters of each size 2 to 5.", low=4, high=1024)
+    pos_hidden: int = setting(200, "Hidden size of the POS biLSTM.", low=4, high=1024)
+    pos_words: int = setting(100, "Words that the POS biLSTM sees as words.", low=0, high=10_000)
+    embeddings_file: str = setting(
+        "", "GloVe or Numberbatch text file for the bag of words; empty: learned from scratch."
+    )
+    control_arm: bool = setting(
+        True, "Train the same classifiers on random distractors that are never filtered."
+    )
+    probe: bool = setting(True, "Try a word biLSTM that never filters, before and after.")
+    crossfit_folds: int = setting(
+        5, "Folds of the ensemble that scores the endings at the end.", low=2, high=20
+    )
+    strength_folds: int = setting(
+        5,
+        "Folds for I(D, f), the adversary's strength, at start and end; 0: leave out.",
+        low=0,
+        high=20,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRecipe:
+    """The release files."""
+
+    distractors: int = setting(3, "Wrong endings per question.", low=3, high=4)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All settings. Made by `preset`, `from_toml` or `with_values`; immutable."""
+
+    run: RunRecipe = field(default_factory=RunRecipe)
+    prepare: PrepareRecipe = field(default_factory=PrepareRecipe)
+    lm: LmRecipe = field(default_factory=LmRecipe)
+    generate: GenerateRecipe = field(default_factory=GenerateRecipe)
+    filter: FilterRecipe = field(default_factory=FilterRecipe)
+    release: ReleaseRecipe = field(default_factory=ReleaseRecipe)
+
+    def __post_init__(self) -> None:
+        _check_across(self)
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Section -> key -> value; tuples become lists."""
+        return {
+            section.name: {
+                f.name: _plain(getattr(getattr(self, section.name), f.name))
+                for f in fields(getattr(self, section.name))
+            }
+            for section in fields(self)
+        }
+
+    def to_toml(self) -> str:
+        """TOML with every value, each under its help text. `from_toml` gives the same recipe."""
+        lines: list[str] = []
+        for section in fields(self):
+            part = getattr(self, section.name)
+            lines += [f"[{section.name}]  # {_first_line(type(part).__doc__)}"]
+            for f in fields(part):
+                lines += [f"# {f.metadata['help']}", f"{f.name} = {_toml(getattr(part, f.name))}"]
+            lines.append("")
+        return "\n".join(lines)
+
+    def with_values(self, values: Mapping[str, Any]) -> Recipe:
+        """This recipe with `{"filter.replace": 1}` and the like set.
+
+        Values may be strings, as typed on a command line ("1e-3", "true", "mlp,bow").
+        Raises RecipeError for an unknown key or a value that does not fit.
+        """
+        data = self.to_dict()
+        for key, value in values.items():
+            section, _, name = key.partition(".")
+            if section not in data or name not in data[section]:
+                raise _unknown(key, [f"{s}.{k}" for s, part in data.items() for k in part])
+            data[section][name] = _parse_typed(key, value, _field_of(section, name))
+        return from_dict(data)
+
+    def changes(self, other: Recipe) -> dict[str, tuple[Any, Any]]:
+        """The keys in which two recipes differ: key -> (mine, theirs)."""
+        mine, theirs = self.to_dict(), other.to_dict()
+        return {
+            f"{s}.{k}": (v, theirs[s][k])
+            for s, part in mine.items()
+            for k, v in part.items()
+            if v != theirs[s][k]
+        }
+
+    def stage_key(self, stage: str, inputs: Sequence[str]) -> str:
+        """The hash of all that the result of `stage` depends on.
+
+        `inputs` are the keys of what it reads: source hashes for Prepare, else the key of the
+        stage before. Two runs with equal keys on one machine give equal bytes.
+        """
+        data = self.to_dict()
+        content = {
+            "stage": stage,
+            "format": STAGE_FORMAT[stage],
+            "run": data["run"],
+            "sections": {name: data[name] for name in STAGE_SECTIONS[stage]},
+            "inputs": list(inputs),
+        }
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+# --- presets ---------------------------------------------------------------------------------
+
+_SMALL_MODELS: dict[str, Any] = {
+    "filter.mlp_width": 256,
+    "filter.ensemble_width": 128,
+    "filter.embedding_dim": 32,
+    "filter.cnn_filters": 24,
+    "filter.pos_hidden": 32,
+    "filter.epochs": 5,
+    "filter.patience": 1,
+}
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "small": {
+        **_SMALL_MODELS,
+        "prepare.folds": 2,
+        "prepare.max_contexts": 1000,
+        "lm.dim": 192,
+        "lm.epochs": 8,
+        "generate.candidates": 255,
+        "generate.floor": 64,
+        "filter.mlp_iterations": 30,
+        "filter.ensemble_iterations": 30,
+    },
+    "demo": {
+        **_SMALL_MODELS,
+        "prepare.folds": 2,
+        "prepare.max_contexts": 400,
+        "lm.dim": 96,
+        "lm.layers": 1,
+        "lm.epochs": 6,
+        "generate.candidates": 127,
+        "generate.floor": 48,
+        "filter.mlp_iterations": 10,
+        "filter.ensemble_iterations": 20,
+        "filter.crossfit_folds": 2,
+        "filter.strength_folds": 2,
+    },
+}
+
+PRESETS = tuple(sorted(_PRESETS))
+
+
+def preset(name: str) -> Recipe:
+    """One of the recipes that come with the program: demo, small or paper."""
+    if name not in _PRESETS:
+        raise _unknown(name, list(_PRESETS), what="preset")
+    return Recipe().with_values(_PRESETS[name])
+
+
+def load(name_or_file: str) -> Recipe:
+    """A preset by name, or a recipe from a TOML file."""
+    if name_or_file in _PRESETS:
+        return preset(name_or_file)
+    path = Path(name_or_file)
+    if not path.is_file():
+        raise RecipeError(
+            f"{name_or_file} is neither a preset ({', '.join(PRESETS)}) nor a recipe file."
+        )
+    try:
+        return from_toml(path.read_text(encoding="utf-8"))
+    except RecipeError as error:
+        raise RecipeError(f"{path}: {error}") from None
+    except UnicodeDecodeError:
+        raise RecipeError(f"{path}: not a text file in UTF-8.") from None
+
+
+def from_toml(text: str) -> Recipe:
+    """A recipe from TOML. Keys that are absent keep their default (that of `paper`)."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(f"not valid TOML: {error}.") from None
+    return from_dict(data)
+
+
+def from_dict(data: Mapping[str, Any]) -> Recipe:
+    """A recipe from section -> key -> value, checked for names, types and ranges."""
+    sections = {f.name: f for f in fields(Recipe)}
+    built: dict[str, Any] = {}
+    for section, values in data.items():
+        if section not in sections:
+            raise _unknown(section, list(sections), what="section")
+        if not isinstance(values, Mapping):
+            raise RecipeError(f"{section} must be a section with keys, not a single value.")
+        cls = _SECTION_CLASSES[section]
+        known = {f.name: f for f in fields(cls)}
+        for key in values:
+            if key not in known:
+                raise _unknown(f"{section}.{key}", [f"{section}.{k}" for k in known])
+        built[section] = cls(
+            **{k: _checked(f"{section}.{k}", v, known[k]) for k, v in values.items()}
+        )
+    return Recipe(**built)
+
+
+_SECTION_CLASSES: dict[str, Any] = {
+    "run": RunRecipe,
+    "prepare": PrepareRecipe,
+    "lm": LmRecipe,
+    "generate": GenerateRecipe,
+    "filter": FilterRecipe,
+    "release": ReleaseRecipe,
+}
+
+
+# --- checks ----------------------------------------------------------------------------------
+
+
+def _unknown(key: str, known: Sequence[str], what: str = "recipe key") -> RecipeError:
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    if not near:  # a right key under a wrong section is the commonest slip
+        tail = key.rpartition(".")[2]
+        near = [k for k in known if k.rpartition(".")[2] == tail][:1]
+    hint = f" Did you mean {near[0]}?" if near else f" Known: {', '.join(sorted(known))}."
+    return RecipeError(f"unknown {what} {key}.{hint}")
+
+
+def _field_of(section: str, name: str) -> dataclasses.Field[Any]:
+    return next(f for f in fields(_SECTION_CLASSES[section]) if f.name == name)
+
+
+_TYPE_NAMES = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "text",
+    "tuple[str, ...]": "a list of names",
+}
+
+
+def _checked(key: str, value: Any, f: dataclasses.Field[Any]) -> Any:
+    """`value` as the field's type, or a RecipeError that names the key."""
+    kind = str(f.type)
+    if kind == "float" and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    fits = {
+        "int": isinstance(value, int) and not isinstance(value, bool),
+        "float": isinstance(value, float) and math.isfinite(value),
+        "bool": isinstance(value, bool),
+        "str": isinstance(value, str),
+        "tuple[str, ...]": isinstance(value, list | tuple)
+        and all(isinstance(v, str) for v in value),
+    }[kind]
+    if not fits:
+        raise RecipeError(f"{key} must be {_TYPE_NAMES[kind]}, not {value!r}.")
+    low, high, choices = f.metadata["low"], f.metadata["high"], f.metadata["choices"]
+    if (low is not None and value < low) or (high is not None and value > high):
+        raise RecipeError(f"{key} must be from {low} to {high}, not {value}.")
+    if choices and value not in choices:
+        raise RecipeError(f"{key} must be one of {', '.join(choices)}, not {value!r}.")
+    return tuple(value) if kind == "tuple[str, ...]" else value
+
+
+def _parse_typed(key: str, value: Any, f: dataclasses.Field[Any]) -> Any:
+    """A command line's text as the field's type; other values pass through."""
+    if not isinstance(value, str) or f.type == "str":
+        return value
+    kind = str(f.type)
+    try:
+        if kind == "int":
+            return int(value)
+        if kind == "float":
+            return float(value)
+    except ValueError:
+        raise RecipeError(f"{key} must be {_TYPE_NAMES[kind]}, not {value!r}.") from None
+    if kind == "bool" and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    if kind == "tuple[str, ...]":
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+def _check_across(recipe: Recipe) -> None:
+    """The rules that tie fields to each other."""
+    p, g, f = recipe.prepare, recipe.generate, recipe.filter
+    rules = [
+        (
+            p.min_context_tokens <= p.max_context_tokens,
+            "prepare.min_context_tokens must not be above prepare.max_context_tokens.",
+        ),
+        (
+            p.min_ending_tokens <= p.max_ending_tokens,
+            "prepare.min_ending_tokens must not be above prepare.max_ending_tokens.",
+        ),
+        (
+            p.val_share + p.test_share < 1,
+            "prepare.val_share and prepare.test_share must leave something for train.",
+        ),
+        (
+            p.max_ending_tokens <= g.max_tokens,
+            "prepare.max_ending_tokens must not be above generate.max_tokens: a found ending would "
+            "be longer than any candidate.",
+        ),
+        (g.floor <= g.candidates, "generate.floor must not be above generate.candidates."),
+        (f.distractors <= g.floor, "filter.distractors must not be above generate.floor."),
+        (f.mlp_iterations + f.ensemble_iterations >= 1, "the filter needs at least one iteration."),
+        (
+            len(set(f.members)) == len(f.members) > 0,
+            "filter.members must name at least one member, each once.",
+        ),
+        (
+            f.mlp_iterations == 0 or "mlp" in f.members,
+            "filter.mlp_iterations needs the member mlp; set it to 0 or add mlp to filter.members.",
+        ),
+        (
+            recipe.release.distractors <= f.distractors,
+            "release.distractors must not be above filter.distractors.",
+        ),
+    ]
+    for holds, text in rules:
+        if not holds:
+            raise RecipeError(text)
+
+
+# --- text ------------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(v) for v in value) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
+
+
+def _first_line(doc: str | None) -> str:
+    return (doc or "").strip().splitlines()[0]

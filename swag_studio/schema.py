@@ -1,0 +1,114 @@
+"""The tables of project.db, as named migrations. A migration is never edited once released.
+
+Staged rows need no tables of their own: rows of a source that is not `published`, and rows under
+a version whose artifact is not `done`, are invisible to every reader.
+"""
+
+from __future__ import annotations
+
+from sqlite_utils import Database, Migrations
+from sqlite_utils.db import Table
+
+migrations = Migrations("swag_studio")
+
+
+def _table(db: Database, name: str) -> Table:
+    table = db[name]
+    assert isinstance(table, Table)
+    return table
+
+
+@migrations(name="0001_sources")
+def sources(db: Database) -> None:
+    """Imported files and what stood in them."""
+    _table(db, "sources").create(
+        {
+            "id": str,
+            "file": str,
+            "format": str,
+            "sha256": str,
+            "bytes": int,
+            "documents": int,
+            "captions": int,
+            "own_contexts": int,
+            "left_out": str,
+            "published": int,
+        },
+        pk="id",
+        strict=True,
+    )
+    db.executescript("""
+        CREATE TABLE captions (
+            source_id TEXT NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL,
+            grp TEXT NOT NULL, video_id TEXT NOT NULL, text TEXT NOT NULL,
+            start REAL, "end" REAL,
+            PRIMARY KEY (source_id, document, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE own_contexts (
+            source_id TEXT NOT NULL, document TEXT NOT NULL, grp TEXT NOT NULL,
+            sent1 TEXT NOT NULL, sent2 TEXT NOT NULL, found TEXT NOT NULL, endings TEXT NOT NULL,
+            PRIMARY KEY (source_id, document)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE left_out_of_source (
+            source_id TEXT NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL,
+            reason TEXT NOT NULL, place TEXT NOT NULL, detail TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX left_out_of_source_by_source ON left_out_of_source (source_id, reason);
+    """)
+
+
+@migrations(name="0002_artifacts")
+def artifacts(db: Database) -> None:
+    """What the stages made, by version, and the series that they yielded."""
+    db.executescript("""
+        CREATE TABLE artifacts (
+            stage TEXT NOT NULL, version INTEGER NOT NULL, key TEXT NOT NULL, folder TEXT NOT NULL,
+            done INTEGER NOT NULL, recipe TEXT NOT NULL, summary TEXT NOT NULL,
+            PRIMARY KEY (stage, version)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE metrics (
+            stage TEXT NOT NULL, version INTEGER NOT NULL, series TEXT NOT NULL,
+            step INTEGER NOT NULL, name TEXT NOT NULL, tags TEXT NOT NULL, value REAL,
+            PRIMARY KEY (stage, version, series, step)
+        ) STRICT, WITHOUT ROWID;
+    """)
+
+
+@migrations(name="0003_contexts")
+def contexts(db: Database) -> None:
+    """Contexts of each Prepare version, and the pairs that it dropped."""
+    db.executescript("""
+        CREATE TABLE contexts (
+            version INTEGER NOT NULL, id TEXT NOT NULL, grp TEXT NOT NULL, video_id TEXT NOT NULL,
+            source_id TEXT NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL,
+            sent1 TEXT NOT NULL, sent2 TEXT NOT NULL, found TEXT NOT NULL,
+            fold INTEGER NOT NULL, split TEXT NOT NULL, origin TEXT NOT NULL,
+            selected INTEGER NOT NULL,
+            PRIMARY KEY (version, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE dropped_pairs (
+            version INTEGER NOT NULL, document TEXT NOT NULL, position INTEGER NOT NULL,
+            reason TEXT NOT NULL, place TEXT NOT NULL, detail TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX dropped_pairs_by_version ON dropped_pairs (version, reason);
+    """)
+
+
+@migrations(name="0004_endings")
+def endings(db: Database) -> None:
+    """Endings that were assigned, shown or judged, and the final assignment of each filter run.
+
+    Slot 0 of an assignment is the found ending, 1 to k are the distractors.
+    """
+    db.executescript("""
+        CREATE TABLE endings (
+            id TEXT NOT NULL PRIMARY KEY, context_id TEXT NOT NULL, text TEXT NOT NULL,
+            kind TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX endings_by_context ON endings (context_id);
+        CREATE TABLE assignments (
+            filter_version INTEGER NOT NULL, context_id TEXT NOT NULL, slot INTEGER NOT NULL,
+            ending_id TEXT NOT NULL, pool_row INTEGER NOT NULL, score REAL NOT NULL,
+            PRIMARY KEY (filter_version, context_id, slot)
+        ) STRICT, WITHOUT ROWID;
+    """)
