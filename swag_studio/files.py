@@ -17,7 +17,7 @@ def write_bytes(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

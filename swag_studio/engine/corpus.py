@@ -130,16 +130,15 @@ class Corpus:
         try:
             arrays = load((folder / "corpus.safetensors").read_bytes())
             words, ids = read_json(folder / "vocabulary.json"), read_json(folder / "ids.json")
+            fields: dict[str, Any] = {name: arrays[name] for name in _PLAIN}
+            for name in _RAGGED:
+                fields[name] = Ragged(arrays[f"{name}.values"], arrays[f"{name}.offsets"])
             return cls(
                 vocabulary=Vocabulary(tuple(words["tokens"]), dict(words["cased"])),
                 context_ids=tuple(ids["contexts"]),
                 groups=tuple(ids["groups"]),
                 group_names=tuple(ids["group_names"]),
-                **{name: arrays[name] for name in _PLAIN},
-                **{
-                    name: Ragged(arrays[f"{name}.values"], arrays[f"{name}.offsets"])
-                    for name in _RAGGED
-                },
+                **fields,
             )
         except Exception as error:  # safetensors raises its own, undocumented types
             raise ProjectError(

@@ -1,0 +1,30 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from swag_studio import recipe as recipes
+from swag_studio.project import Project
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real caption files; the test is skipped where there is none."""
+    folder = Path(os.environ.get("SWAG_STUDIO_DATA", REPOSITORY.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("no real captions here")
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """An empty project with the demo recipe."""
+    with Project.create(tmp_path / "test.swag", recipes.preset("demo")) as opened:
+        yield opened
