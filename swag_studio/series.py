@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import lfilter
 
 Floats = NDArray[np.float64]
 State = Literal["too_early", "falling", "rising", "at_chance", "stalled"]
@@ -28,15 +29,17 @@ def smoothed(values: Sequence[float] | Floats, weight: float = 0.8) -> Floats:
     Debiased: divided by 1 - weight^n, so that the first value counts fully and a constant series
     stays constant to the bit. `weight` 0 gives the values themselves.
     """
-    result = np.full(len(values), np.nan)
-    mean, mass = 0.0, 0.0
-    for i, value in enumerate(values):
-        if math.isnan(value):
-            continue
-        mass = weight * mass + (1.0 - weight)
-        # Stepping by the share that the new value has keeps a constant exactly constant.
-        mean += (value - mean) * ((1.0 - weight) / mass)
-        result[i] = mean
+    array = np.asarray(values, dtype=float)
+    seen = ~np.isnan(array)
+    result = np.full(len(array), np.nan)
+    if not seen.any():
+        return result
+    # Around the first value, so that a constant series is filtered zeros: exact.
+    base = array[seen][0]
+    share, decay = [1.0 - weight], [1.0, -weight]
+    mean = lfilter(share, decay, array[seen] - base)
+    mass = lfilter(share, decay, np.ones(int(seen.sum())))
+    result[seen] = base + mean / mass
     return result
 
 

@@ -1,0 +1,140 @@
+"""Colours, text size and style of the window, light and dark. No widget is made here.
+
+Series are told apart by colour, dash and mark together, so that none rests on colour alone. The
+series colours are Okabe and Ito's, darkened or lightened until they reach 3:1 (graphics) on the
+background they are drawn on; text colours reach 4.5:1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The named colours of one look."""
+
+    name: str
+    window: str
+    surface: str
+    raised: str
+    border: str
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    good: str
+    warn: str
+    bad: str
+    series: tuple[str, ...]
+
+
+LIGHT = Theme(
+    name="light",
+    window="#f4f5f7",
+    surface="#ffffff",
+    raised="#e9ebef",
+    border="#c9cdd4",
+    text="#1c2026",
+    muted="#565d68",
+    accent="#0b5cad",
+    on_accent="#ffffff",
+    good="#17692f",
+    warn="#855000",
+    bad="#a81f1f",
+    series=("#0072b2", "#b04a00", "#00795a", "#a3457f", "#8a6d00", "#3d7fa6", "#444444", "#7a4fbf"),
+)
+
+DARK = Theme(
+    name="dark",
+    window="#17191d",
+    surface="#1f2227",
+    raised="#2a2e35",
+    border="#454b55",
+    text="#e8eaed",
+    muted="#a9b0bb",
+    accent="#7ab8f5",
+    on_accent="#0d1b2a",
+    good="#7fd69a",
+    warn="#f0bb6a",
+    bad="#ff9a94",
+    series=("#56b4e9", "#e69f00", "#2fc79d", "#e08fc0", "#f0e442", "#9fd3f2", "#d0d0d0", "#b79bff"),
+)
+
+DASHES = (
+    Qt.PenStyle.SolidLine,
+    Qt.PenStyle.DashLine,
+    Qt.PenStyle.DotLine,
+    Qt.PenStyle.DashDotLine,
+    Qt.PenStyle.DashDotDotLine,
+)
+MARKS = ("o", "s", "t", "d", "+", "x", "star", "p")
+
+
+def choose(name: str, app: QApplication) -> Theme:
+    """The theme "light" or "dark"; "system" follows the desktop's setting."""
+    if name == "system":
+        dark = app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        return DARK if dark else LIGHT
+    return DARK if name == "dark" else LIGHT
+
+
+def apply(app: QApplication, theme: Theme, percent: int, base_points: float) -> None:
+    """Gives the whole application the theme, and text at `percent` of `base_points`."""
+    app.setStyle("Fusion")
+    font = app.font()
+    font.setPointSizeF(base_points * percent / 100.0)
+    app.setFont(font)
+    app.setPalette(_palette(theme))
+    app.setStyleSheet(_STYLE.format(t=theme))
+
+
+def _palette(t: Theme) -> QPalette:
+    roles = {
+        QPalette.ColorRole.Window: t.window,
+        QPalette.ColorRole.WindowText: t.text,
+        QPalette.ColorRole.Base: t.surface,
+        QPalette.ColorRole.AlternateBase: t.window,
+        QPalette.ColorRole.Text: t.text,
+        QPalette.ColorRole.Button: t.raised,
+        QPalette.ColorRole.ButtonText: t.text,
+        QPalette.ColorRole.Highlight: t.accent,
+        QPalette.ColorRole.HighlightedText: t.on_accent,
+        QPalette.ColorRole.ToolTipBase: t.raised,
+        QPalette.ColorRole.ToolTipText: t.text,
+        QPalette.ColorRole.PlaceholderText: t.muted,
+        QPalette.ColorRole.Link: t.accent,
+        QPalette.ColorRole.Mid: t.border,
+    }
+    palette = QPalette()
+    for role, colour in roles.items():
+        palette.setColor(role, QColor(colour))
+    disabled = QPalette.ColorGroup.Disabled
+    for role in (QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
+        palette.setColor(disabled, role, QColor(t.muted))
+    return palette
+
+
+_STYLE = """
+QFrame[card="true"] {{ background: {t.surface}; border: 1px solid {t.border};
+                       border-radius: 6px; }}
+QLabel[role="title"] {{ font-size: 150%; font-weight: 600; }}
+QLabel[role="muted"] {{ color: {t.muted}; }}
+QLabel[role="good"] {{ color: {t.good}; }}
+QLabel[role="warn"] {{ color: {t.warn}; }}
+QLabel[role="bad"] {{ color: {t.bad}; }}
+QPushButton {{ padding: 5px 12px; }}
+QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent};
+    border: 1px solid {t.accent}; border-radius: 4px; font-weight: 600; }}
+QPushButton[role="primary"]:disabled {{ background: {t.raised}; color: {t.muted};
+    border-color: {t.border}; }}
+QPushButton:focus, QToolButton:focus {{ outline: none; border: 2px solid {t.accent}; }}
+QHeaderView::section {{ background: {t.raised}; color: {t.text}; border: 0;
+    border-right: 1px solid {t.border}; border-bottom: 1px solid {t.border}; padding: 4px 6px; }}
+QTableView {{ gridline-color: {t.border}; }}
+QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
+"""
