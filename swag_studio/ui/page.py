@@ -1,0 +1,114 @@
+"""The base of all pages: a heading that says what is done, what is stale and what to do next."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from swag_studio.events import Metric, Progress
+from swag_studio.project import StageState
+from swag_studio.ui.workspace import Workspace
+
+STATE_WORDS = {
+    "done": "done",
+    "stale": "out of date",
+    "unfinished": "interrupted",
+    "missing": "not yet",
+}
+# A mark as well as a colour: neither carries the meaning alone.
+STATE_MARKS = {"done": "✓", "stale": "↻", "unfinished": "◐", "missing": "○", "running": "▶"}
+STATE_ROLES = {"done": "good", "stale": "warn", "unfinished": "warn", "missing": "muted"}
+
+
+def set_role(label: QWidget, role: str) -> None:
+    """Gives a label one of the style sheet's roles, and has it drawn anew."""
+    label.setProperty("role", role)
+    label.style().unpolish(label)
+    label.style().polish(label)
+
+
+class Page(QWidget):
+    """One step of the work. Subclasses build into `body` and fill in the hooks.
+
+    `title` is what the step bar shows; `stage` the stage of the pipeline whose state the page
+    shows, empty where it has none.
+    """
+
+    title = ""
+    stage = ""
+    go_to = Signal(str)  # title of another page
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.workspace = workspace
+        heading = QLabel(self.title)
+        heading.setProperty("role", "title")
+        self.status = QLabel("")
+        self.status.setTextFormat(Qt.TextFormat.PlainText)
+        self.hint = QLabel("")
+        self.hint.setTextFormat(Qt.TextFormat.PlainText)
+        self.hint.setWordWrap(True)
+        self.hint.setProperty("role", "muted")
+        self.action = QPushButton("")
+        self.action.setProperty("role", "primary")
+        self.action.clicked.connect(self.act)
+        self.action.hide()
+        top = QHBoxLayout()
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        line = QHBoxLayout()
+        line.addWidget(heading)
+        line.addSpacing(12)
+        line.addWidget(self.status)
+        line.addStretch(1)
+        words.addLayout(line)
+        words.addWidget(self.hint)
+        top.addLayout(words, 1)
+        top.addWidget(self.action, 0, Qt.AlignmentFlag.AlignTop)
+        self.body = QVBoxLayout()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 12, 16, 8)
+        layout.setSpacing(10)
+        layout.addLayout(top)
+        layout.addLayout(self.body, 1)
+
+    # --- hooks ---------------------------------------------------------------------------
+
+    def refresh(self, tables: frozenset[str]) -> None:
+        """Rows of these tables changed; empty when everything may have (project opened)."""
+
+    def show_metrics(self, metrics: list[Metric]) -> None:
+        """New points of series, of any stage."""
+
+    def show_progress(self, progress: Progress) -> None:
+        """The stage at work got on."""
+
+    def act(self) -> None:
+        """The primary button was pressed."""
+        if self.stage:
+            self.workspace.run_until(self.stage)
+
+    # --- for subclasses ------------------------------------------------------------------
+
+    def tell(self, status: str, role: str, hint: str, action: str = "") -> None:
+        """Sets the heading: state in words, what to do next, and the primary button's text."""
+        self.status.setText(status)
+        set_role(self.status, role)
+        self.hint.setText(hint)
+        self.action.setText(action)
+        self.action.setVisible(bool(action))
+
+    def state(self) -> StageState | None:
+        """Where the page's stage stands with the current recipe and sources."""
+        return next((s for s in self.workspace.project.states() if s.stage == self.stage), None)
+
+
+def card(*widgets: QWidget, margins: int = 10) -> QFrame:
+    """A bordered surface with widgets below each other."""
+    frame = QFrame()
+    frame.setProperty("card", "true")
+    layout = QVBoxLayout(frame)
+    layout.setContentsMargins(margins, margins, margins, margins)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return frame

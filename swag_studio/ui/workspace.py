@@ -1,0 +1,48 @@
+"""What every page gets: the open project, the way to start jobs, and the look.
+
+The engine's work is handed in as `Jobs` by app.py, so that no page imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from swag_studio.events import Event
+from swag_studio.project import Project
+from swag_studio.recipe import Recipe
+from swag_studio.settings import Settings
+from swag_studio.ui.bridge import Bridge
+from swag_studio.ui.theme import Theme
+
+
+class Jobs(Protocol):
+    """The work that a window can ask for. Each is a generator of events for the engine."""
+
+    def run(self, recipe: Recipe, project: Project, until: str) -> Iterator[Event]: ...
+
+    def import_file(
+        self, path: Path, project: Project, source: str | None, dry_run: bool
+    ) -> Iterator[Event]: ...
+
+    def source_names(self) -> list[str]: ...
+
+    def demo_captions(self) -> Path: ...
+
+
+@dataclass
+class Workspace:
+    """One project window's shared state."""
+
+    project: Project
+    bridge: Bridge
+    jobs: Jobs
+    theme: Theme
+    settings: Settings
+
+    def run_until(self, stage: str) -> None:
+        """Queues the pipeline with the project's recipe."""
+        recipe, project, jobs = self.project.recipe, self.project, self.jobs
+        self.bridge.submit(lambda: jobs.run(recipe, project, stage))
