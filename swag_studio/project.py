@@ -249,7 +249,8 @@ class Project:
 
 def _take_lock(root: Path) -> filelock.BaseFileLock:
     """The project's lock. The system frees it when its holder dies, so it is never stale."""
-    lock = filelock.FileLock(root / "lock", blocking=False)
+    # Not bound to a thread: a project may be opened in one and closed in another.
+    lock = filelock.FileLock(root / "lock", blocking=False, thread_local=False)
     try:
         lock.acquire()
     except filelock.Timeout:

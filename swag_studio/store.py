@@ -2,7 +2,8 @@
 
 One connection per thread. Every write is one short BEGIN IMMEDIATE transaction, so that two
 writers queue instead of failing; long lists are written in slices of `SLICE` rows, each its own
-transaction under some 50 ms, and become visible by one last small write.
+transaction under some 50 ms, and become visible by one last small write. A long read has a
+connection of its own, so that its thread can write meanwhile.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Store:
         self.path, self.readonly = path, readonly
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()  # a read that is dropped unread may end anywhere
 
     # --- connections ---------------------------------------------------------------------
 
@@ -101,13 +102,42 @@ class Store:
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
+            connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk makes SQLite roll back by itself
+                connection.execute("ROLLBACK")
             raise
-        connection.execute("COMMIT")
 
     def _query(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
         return iter(self.db.query(sql, list(parameters)))
+
+    def _stream(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[sqlite3.Row]:
+        """The rows of a long read, as they stood at its first row.
+
+        On a connection of its own: beside a half-read cursor, a write on the same connection
+        fails with "database is locked" once another thread has written.
+        """
+        connection = self._connect().conn
+        assert connection is not None
+        connection.row_factory = sqlite3.Row
+        try:
+            yield from iter(connection.execute(sql, parameters).fetchone, None)
+        finally:
+            with self._guard:
+                if connection in self._all:
+                    self._all.remove(connection)
+            connection.close()
+
+    def _delete(self, table: str, column: str, value: Any, key: str) -> None:
+        """Deletes the rows with `column` = `value`, in slices. `key` names the primary key."""
+        sql = (
+            f"DELETE FROM {table} WHERE {column} = ?1 AND ({key}) IN "
+            f"(SELECT {key} FROM {table} WHERE {column} = ?1 LIMIT {SLICE})"
+        )
+        deleted = SLICE
+        while deleted == SLICE:
+            with self.write() as connection:
+                deleted = connection.execute(sql, [value]).rowcount
 
     def _one(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, Any] | None:
         return next(self._query(sql, parameters), None)
@@ -183,7 +213,7 @@ class Store:
 
     def add_own_contexts(self, source_id: str, contexts: Iterable[OwnContext]) -> None:
         """Stages contexts that another generator made."""
-        for part in sliced(contexts, 200):
+        for part in sliced(contexts, 20):  # a context may bring a thousand endings
             with self.write() as connection:
                 connection.executemany(
                     "INSERT INTO own_contexts VALUES (?,?,?,?,?,?,?)",
@@ -221,10 +251,10 @@ class Store:
         """Removes an import that was not published."""
         if self._one("SELECT 1 FROM sources WHERE id = ? AND published", [source_id]):
             raise ValueError(f"source {source_id} is published")
-        tables = ("captions", "own_contexts", "left_out_of_source")
+        self._delete("captions", "source_id", source_id, "document, position")
+        self._delete("own_contexts", "source_id", source_id, "document")
+        self._delete("left_out_of_source", "source_id", source_id, "rowid")
         with self.write() as connection:
-            for table in tables:
-                connection.execute(f"DELETE FROM {table} WHERE source_id = ?", [source_id])
             connection.execute("DELETE FROM sources WHERE id = ?", [source_id])
 
     def staged_sources(self) -> list[str]:
@@ -250,7 +280,7 @@ class Store:
 
     def captions(self) -> Iterator[tuple[str, Caption]]:
         """(source id, caption) of all published sources, by group, source, document, position."""
-        for r in self._query(
+        for r in self._stream(
             "SELECT c.* FROM captions c JOIN sources s ON s.id = c.source_id WHERE s.published "
             "ORDER BY c.grp, c.source_id, c.document, c.position"
         ):
@@ -266,7 +296,7 @@ class Store:
 
     def own_contexts(self) -> Iterator[tuple[str, OwnContext]]:
         """(source id, own context) of all published sources, by source and document."""
-        for r in self._query(
+        for r in self._stream(
             "SELECT c.* FROM own_contexts c JOIN sources s ON s.id = c.source_id "
             "WHERE s.published ORDER BY c.source_id, c.document"
         ):
@@ -359,9 +389,8 @@ class Store:
 
     def clear_contexts(self, version: int) -> None:
         """Removes what an interrupted Prepare wrote under `version`."""
-        for table in ("contexts", "dropped_pairs"):
-            with self.write() as connection:
-                connection.execute(f"DELETE FROM {table} WHERE version = ?", [version])
+        self._delete("contexts", "version", version, "id")
+        self._delete("dropped_pairs", "version", version, "rowid")
 
     def add_contexts(self, version: int, contexts: Iterable[Context]) -> None:
         """Writes contexts under a version that is not done yet."""
@@ -416,7 +445,7 @@ class Store:
 
     def contexts(self, version: int, *, selected_only: bool = False) -> Iterator[Context]:
         """The contexts of a Prepare version, by id."""
-        for r in self._query(
+        for r in self._stream(
             "SELECT * FROM contexts WHERE version = ? AND (selected OR NOT ?) ORDER BY id",
             [version, selected_only],
         ):
@@ -460,7 +489,7 @@ class Store:
 
     def assigned(self, version: int) -> Iterator[tuple[str, list[tuple[int, Ending, float]]]]:
         """(context id, [(slot, ending, score)]) of a filter version, by context id and slot."""
-        rows = self._query(
+        rows = self._stream(
             "SELECT a.context_id, a.slot, a.pool_row, a.score, e.id, e.text, e.kind "
             "FROM assignments a JOIN endings e ON e.id = a.ending_id "
             "WHERE a.filter_version = ? ORDER BY a.context_id, a.slot",
@@ -482,7 +511,7 @@ class Store:
     # --- shared --------------------------------------------------------------------------
 
     def _left_out(self, table: str, column: str, key: Any, reason: str) -> Iterator[LeftOut]:
-        for r in self._query(
+        for r in self._stream(
             f"SELECT * FROM {table} WHERE {column} = ? AND (? = '' OR reason = ?) ORDER BY rowid",
             [key, reason, reason],
         ):
@@ -505,13 +534,13 @@ def _source_row(info: SourceInfo) -> tuple[Any, ...]:
     )
 
 
-def _caption(r: Mapping[str, Any]) -> Caption:
+def _caption(r: Mapping[str, Any] | sqlite3.Row) -> Caption:
     return Caption(
         r["document"], r["grp"], r["video_id"], r["position"], r["text"], r["start"], r["end"]
     )
 
 
-def _own_context(r: Mapping[str, Any]) -> OwnContext:
+def _own_context(r: Mapping[str, Any] | sqlite3.Row) -> OwnContext:
     return OwnContext(
         r["document"], r["grp"], r["sent1"], r["sent2"], r["found"], tuple(json.loads(r["endings"]))
     )
