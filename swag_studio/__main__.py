@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from swag_studio.cli import main
+import sys
+
+from swag_studio.app import main
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

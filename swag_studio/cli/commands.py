@@ -1,0 +1,354 @@
+"""The commands. Each opens a project, pulls a generator or reads a state, and tells a reporter."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from swag_studio import __version__
+from swag_studio.cli import figures
+from swag_studio.cli.reporting import JsonReporter, Reporter
+from swag_studio.errors import RecipeError, UserError
+
+if TYPE_CHECKING:
+    from swag_studio.events import Event
+    from swag_studio.project import Project
+
+# What a command needs beyond this is imported in it: `--help` answers at once.
+
+app = typer.Typer(
+    name="swag-studio",
+    help="Build adversarial multiple-choice datasets from video captions.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+ProjectFolder = Annotated[Path, typer.Argument(metavar="PROJECT", help="A folder named *.swag.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object a line; the last sums up.")]
+
+INTERRUPTED = 130
+
+
+def reporter(json: bool) -> Reporter:
+    """The reporter for a program or for a person."""
+    if json:
+        return JsonReporter()
+    from swag_studio.cli.terminal import TerminalReporter
+
+    return TerminalReporter()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"SWAG Studio {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Build adversarial multiple-choice datasets from video captions."""
+
+
+# --- making and filling a project --------------------------------------------------------------
+
+
+@app.command()
+def new(
+    project: ProjectFolder,
+    recipe: Annotated[
+        str, typer.Option(metavar="NAME_OR_FILE", help="demo, small, paper, or a TOML file.")
+    ] = "small",
+    json: Json = False,
+) -> None:
+    """Make a project."""
+    from swag_studio import recipe as recipes
+    from swag_studio.project import Project
+
+    out = reporter(json)
+    with Project.create(project, recipes.load(recipe)):
+        pass
+    out.say(f"Made {project} with the recipe {recipe}.")
+    out.say(f"Next: swag-studio import {project} FILE")
+    out.summary("new", {"project": str(project), "recipe": recipe})
+
+
+@app.command("import")
+def import_(
+    project: ProjectFolder,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Caption files.")],
+    source: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The files' format; recognised if not given.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count and show what would come in.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Bring caption files into a project."""
+    from swag_studio.engine.ingest import run_import
+
+    out = reporter(json)
+    summaries = {}
+    with _opened(project, readonly=dry_run) as opened:
+        for path in files:
+            events = run_import(path, opened, source_name=source, dry_run=dry_run)
+            summaries[str(path)] = _pull(events, out, "import", f"swag-studio import {project} {path}")
+    if not dry_run:
+        out.say(f"Next: swag-studio run {project}")
+    out.summary("import", {"project": str(project), "dry_run": dry_run, "files": summaries})
+
+
+@app.command()
+def recipe(
+    project: ProjectFolder,
+    values: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[KEY=VALUE ...]", help="Values to set: filter.replace=1"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show a project's recipe, or change it and see what that makes stale."""
+    out = reporter(json)
+    wanted = dict(_key_value(text) for text in values or [])
+    with _opened(project, readonly=not wanted) as opened:
+        before = opened.recipe
+        states = {s.stage: s.state for s in opened.states()}
+        after = before.with_values(wanted)
+        changes = after.changes(before)
+        if changes:
+            opened.set_recipe(after)
+        stale = [s.stage for s in opened.states() if states[s.stage] == "done" != s.state]
+    if not wanted:
+        out.say(after.to_toml())
+    for key, (new_value, old_value) in changes.items():
+        out.say(f"{key}: {old_value} -> {new_value}")
+    if wanted and not changes:
+        out.say("Nothing changed.")
+    if stale:
+        out.say(f"To be made anew at the next run: {', '.join(map(figures.title, stale))}")
+    out.summary(
+        "recipe",
+        {
+            "project": str(project),
+            "recipe": after.to_dict(),
+            "changed": {key: list(pair) for key, pair in changes.items()},
+            "stale": stale,
+        },
+    )
+
+
+# --- running -----------------------------------------------------------------------------------
+
+
+@app.command()
+def run(
+    project: ProjectFolder,
+    until: Annotated[str, typer.Option(metavar="STAGE", help="The last stage to run.")] = "release",
+    json: Json = False,
+) -> None:
+    """Run what is not done yet; go on where it stopped."""
+    out = reporter(json)
+    with _opened(project) as opened:
+        _run(opened, out, until, f"swag-studio run {project}")
+        _report_states(opened, out)
+        out.summary("run", {"project": str(project), "stages": _states(opened)})
+
+
+@app.command()
+def release(
+    project: ProjectFolder,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Copy the files to this folder too.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run up to the draft release and say where its files are."""
+    out = reporter(json)
+    if out_folder is not None and out_folder.exists() and any(out_folder.iterdir()):
+        raise UserError(f"{out_folder} is not empty. Choose a new or empty folder for --out.")
+    with _opened(project) as opened:
+        _run(opened, out, "release", f"swag-studio release {project}")
+        artifact = opened.current("release")
+        assert artifact is not None
+        folder = opened.folder(artifact)
+        if out_folder is not None:
+            shutil.copytree(folder, out_folder, dirs_exist_ok=True)
+            folder = out_folder
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    out.table("", ["file", "bytes"], [[str(p), f"{p.stat().st_size:,}"] for p in files])
+    out.say("This is a draft: nobody has checked the endings yet.")
+    out.summary(
+        "release",
+        {
+            "project": str(project),
+            "folder": str(folder),
+            "files": {p.name: p.stat().st_size for p in files},
+            **artifact.summary,
+        },
+    )
+
+
+@app.command()
+def demo(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Where to make demo.swag.")
+    ] = Path(),
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Stay in the terminal where there is a display too.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Make a dataset from the captions that come with the program, start to end."""
+    from importlib.resources import as_file, files
+
+    from swag_studio import recipe as recipes
+    from swag_studio.engine.ingest import run_import
+    from swag_studio.project import Project
+
+    out = reporter(json)
+    root = folder / "demo.swag"
+    again = f"swag-studio demo {folder}"
+    made = not (root.exists() and any(root.glob("*.swagproj")))
+    opened = Project.create(root, recipes.preset("demo")) if made else Project.open(root)
+    with opened:
+        if not opened.store.sources():
+            captions = files("swag_studio.resources") / "demo" / "captions.json"
+            with as_file(captions) as path:
+                _pull(run_import(path, opened), out, "demo", again)
+        _run(opened, out, "release", again)
+        _report_states(opened, out)
+        artifact = opened.current("release")
+        assert artifact is not None
+        out.say(f"The draft release is in {opened.folder(artifact)}")
+        out.summary("demo", {"project": str(root), "stages": _states(opened)})
+
+
+# --- looking -----------------------------------------------------------------------------------
+
+
+@app.command()
+def status(project: ProjectFolder, json: Json = False) -> None:
+    """Show where every stage stands. Works beside a running program."""
+    out = reporter(json)
+    with _opened(project, readonly=True) as opened:
+        sources = opened.store.sources()
+        _report_states(opened, out)
+        if not sources:
+            out.say(f"Next: swag-studio import {project} FILE")
+        elif any(s.state != "done" for s in opened.states()):
+            out.say(f"Next: swag-studio run {project}")
+        out.summary(
+            "status",
+            {
+                "project": str(project),
+                "sources": [{"file": s.file, "captions": s.captions} for s in sources],
+                "stages": _states(opened),
+            },
+        )
+
+
+@app.command()
+def check(project: ProjectFolder, json: Json = False) -> None:
+    """Verify the database and every block of every pool."""
+    out = reporter(json)
+    with _opened(project, readonly=True) as opened:
+        problems = opened.check()
+    for problem in problems:
+        out.say(problem, level="error")
+    if not problems:
+        out.say(f"{project} is whole.")
+    out.summary("check", {"project": str(project), "problems": problems})
+    raise typer.Exit(1 if problems else 0)
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Look at the machine: device, number type, spaCy model, disk, versions."""
+    from swag_studio.engine.doctor import examine
+
+    out = reporter(json)
+    findings = list(examine(Path.cwd()))
+    rows = [[f.name, f.value, "" if f.ok else f.remedy] for f in findings]
+    out.table("", ["", "found", "what to do"], rows)
+    wrong = [f.name for f in findings if not f.ok]
+    out.summary("doctor", {"findings": {f.name: f.value for f in findings}, "wrong": wrong})
+    raise typer.Exit(1 if wrong else 0)
+
+
+# --- shared ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(path: Path, *, readonly: bool = False) -> Iterator[Project]:
+    from swag_studio.project import Project
+
+    with Project.open(path, readonly=readonly) as project:
+        yield project
+
+
+def _pull(events: Iterator[Event], out: Reporter, command: str, again: str) -> dict[str, Any]:
+    """Pulls to the end; after a signal says how to go on, sums up, and leaves with 130."""
+    from swag_studio.cli.pulling import Interrupted, pull
+
+    try:
+        return pull(events, out)
+    except Interrupted:
+        out.say(f"Paused. Go on with: {again}", level="warning")
+        out.summary(command, {"interrupted": True, "go_on": again})
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _run(opened: Project, out: Reporter, until: str, again: str) -> None:
+    from swag_studio.engine import pipeline
+
+    _pull(pipeline.run(opened.recipe, opened, until), out, "run", again)
+
+
+def _key_value(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise RecipeError(f"{text} is not KEY=VALUE, such as filter.replace=1.")
+    return key.strip(), value.strip()
+
+
+def _states(opened: Project) -> dict[str, dict[str, Any]]:
+    """Stage -> state, version, summary, as JSON can hold it."""
+    return {
+        s.stage: {
+            "state": s.state,
+            "version": s.artifact.version if s.artifact else None,
+            "folder": s.artifact.folder if s.artifact else None,
+            "summary": dict(s.artifact.summary) if s.artifact else {},
+        }
+        for s in opened.states()
+    }
+
+
+def _report_states(opened: Project, out: Reporter) -> None:
+    """The table of stages, with the captions that they start from."""
+    sources = opened.store.sources()
+    captions = sum(s.captions + s.own_contexts for s in sources)
+    rows = [["Captions", "done" if sources else "missing", "", f"{captions:,} from {len(sources)}"]]
+    from swag_studio.engine.accounting import work
+
+    account = work(opened)
+    for s in opened.states():
+        version = f"v{s.artifact.version}" if s.artifact else ""
+        figure = figures.summary_text(s.artifact.summary) if s.artifact else ""
+        spent = account.get(s.artifact.folder, {}).get("seconds") if s.artifact else None
+        time = figures.duration(spent) if spent else ""
+        rows.append([figures.title(s.stage), s.state, version, figure, time, figures.NEXT[s.state]])
+    columns = ["stage", "state", "version", "key figures", "time", "what to do"]
+    out.table(str(opened.root), columns, [row + [""] * (6 - len(row)) for row in rows])
