@@ -1,0 +1,193 @@
+"""The window that one sees first: a new project, an existing one, a recent one, or the demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from swag_studio.project import SUFFIX
+from swag_studio.recipe import PRESETS
+from swag_studio.settings import Settings
+from swag_studio.ui.page import card, set_role
+
+PRESET_WORDS = {
+    "demo": "demo: a few minutes, to see how it works",
+    "small": "small: up to 1,000 contexts on a laptop, within the hour",
+    "paper": "paper: the published sizes, for a machine with a GPU",
+}
+
+
+class StartWindow(QWidget):
+    """Chooses a project; the application opens it. A project that is gone stays listed as such."""
+
+    open_project = Signal(object)  # Path
+    new_project = Signal(object, str)  # Path, preset
+    demo = Signal()
+
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("SWAG Studio")
+        self.resize(760, 520)
+        title = QLabel("SWAG Studio")
+        title.setProperty("role", "title")
+        claim = QLabel(
+            "Turn captions of videos into multiple-choice questions whose wrong answers a "
+            "classifier cannot tell from the right one."
+        )
+        claim.setWordWrap(True)
+        claim.setProperty("role", "muted")
+        self.problem = QLabel("")
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem.setWordWrap(True)
+        self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        set_role(self.problem, "bad")
+        self.problem.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(28, 24, 28, 24)
+        layout.setSpacing(14)
+        layout.addWidget(title)
+        layout.addWidget(claim)
+        layout.addWidget(self.problem)
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        row.addWidget(self._actions())
+        row.addWidget(self._recent(settings), 1)
+        layout.addLayout(row, 1)
+
+    def _actions(self) -> QWidget:
+        self.demo_button = QPushButton("See the demo")
+        self.demo_button.setProperty("role", "primary")
+        self.demo_button.clicked.connect(self.demo)
+        about = QLabel("From captions to questions in about four minutes.")
+        about.setWordWrap(True)
+        about.setProperty("role", "muted")
+        self.new_button = QPushButton("New project …")
+        self.new_button.clicked.connect(self.ask_new)
+        self.open_button = QPushButton("Open project …")
+        self.open_button.clicked.connect(self.ask_open)
+        frame = card(self.demo_button, about, self.new_button, self.open_button, margins=16)
+        layout = frame.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.addStretch(1)
+        frame.setFixedWidth(240)
+        return frame
+
+    def _recent(self, settings: Settings) -> QWidget:
+        heading = QLabel("Recent projects")
+        self.recent = QListWidget()
+        self.recent.setAccessibleName("Recent projects")
+        self.recent.itemActivated.connect(self._chosen)
+        for text in settings.recent:
+            path = Path(text)
+            there = path.is_dir()
+            item = QListWidgetItem(
+                f"{path.stem}\n{path.parent}" + ("" if there else "  (not found)")
+            )
+            item.setData(Qt.ItemDataRole.UserRole, text)
+            if not there:
+                item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.recent.addItem(item)
+        if not settings.recent:
+            item = QListWidgetItem("Projects that you open are listed here.")
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.recent.addItem(item)
+        return card(heading, self.recent, margins=16)
+
+    def _chosen(self, item: QListWidgetItem) -> None:
+        self.open_project.emit(Path(item.data(Qt.ItemDataRole.UserRole)))
+
+    def show_problem(self, text: str) -> None:
+        """Why a project did not open; the start window stays usable."""
+        self.problem.setText(text)
+        self.problem.show()
+
+    def ask_new(self) -> None:
+        """Asks for a name, a place and a recipe."""
+        dialog = NewProjectDialog(self)
+        dialog.accepted.connect(lambda: self.new_project.emit(dialog.path(), dialog.preset()))
+        dialog.open()
+
+    def ask_open(self) -> None:
+        """Asks for a project folder."""
+        chosen = QFileDialog.getExistingDirectory(self, f"Open a project (a folder *{SUFFIX})")
+        if chosen:
+            self.open_project.emit(Path(chosen))
+
+
+class NewProjectDialog(QDialog):
+    """Name, place and recipe of a new project."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("New project")
+        self.name = QLineEdit()
+        self.name.setPlaceholderText("activities")
+        self.name.textChanged.connect(self._check)
+        self.place = QLineEdit(str(Path.home()))
+        self.place.textChanged.connect(self._check)
+        browse = QPushButton("Choose …")
+        browse.clicked.connect(self._browse)
+        self.recipe = QComboBox()
+        for name in ("small", *(p for p in PRESETS if p != "small")):
+            self.recipe.addItem(PRESET_WORDS[name], name)
+        where = QHBoxLayout()
+        where.addWidget(self.place, 1)
+        where.addWidget(browse)
+        self.note = QLabel("")
+        self.note.setWordWrap(True)
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setText("Create")
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        form = QFormLayout(self)
+        form.addRow("Name", self.name)
+        form.addRow("In folder", where)
+        form.addRow("Recipe", self.recipe)
+        form.addRow(self.note)
+        form.addRow(self.buttons)
+        self.resize(560, 0)
+        self._check()
+
+    def path(self) -> Path:
+        """The folder that the project gets."""
+        return Path(self.place.text()).expanduser() / f"{self.name.text().strip()}{SUFFIX}"
+
+    def preset(self) -> str:
+        return str(self.recipe.currentData())
+
+    def _browse(self) -> None:
+        chosen = QFileDialog.getExistingDirectory(self, "Where to put the project")
+        if chosen:
+            self.place.setText(chosen)
+
+    def _check(self) -> None:
+        name = self.name.text().strip()
+        problem = ""
+        if not name:
+            problem = " "
+        elif "/" in name or "\\" in name or name.startswith("."):
+            problem = "A name without slashes that does not begin with a dot, please."
+        elif self.path().exists():
+            problem = f"{self.path()} exists already."
+        self.note.setText(problem.strip() or (f"Makes {self.path()}" if name else ""))
+        set_role(self.note, "bad" if problem.strip() else "muted")
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
