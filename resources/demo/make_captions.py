@@ -28,8 +28,10 @@ A step that opens a video uses a template that begins with @.
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,13 +40,16 @@ T = TypeVar("T")
 HERE = Path(__file__).parent
 SEED = 2018
 VIDEOS = 800
+FEWEST_WORDS = 6
+TRIES = 12  # wordings drawn for one sentence before a repeated or a short one is accepted
+VERB = r"<([a-z]+)>"
+NO_TAIL = r"@!|,| (while|as|until|before|that) |\$place"  # what a second clause would overload
 ID_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 MACROS = {
     "slow": "(slowly|carefully|)",
     "care": "(carefully|gently|)",
     "quick": "(quickly|)",
-    "look": "(a blue shirt|a red shirt|a white shirt|a black shirt|a hat|a black hat|gloves)",
 }
 
 PRONOUNS = {
@@ -106,24 +111,25 @@ LAST_OPENERS = ("finally,", "in the end,", "afterwards,")
 SHOWN = (
     "@! <hold> up $show and <smile> at the camera.",
     "@! <point> at $show and <talk> to the camera (again|with a smile|).",
-    "The camera (zooms in on|moves around) $show as {he} (<smile>|<wave>).",
+    "The camera (zooms in on|moves around) $show as {who} ([smile]|[wave]).",
     "@! <step> back to look at $show and %slow <nod>.",
     "@! <turn> to the camera and proudly <show> $show.",
 )
 
-IRREGULAR = {"is": "is", "has": "has", "have": "has"}
-
 # words put before the first verb, and the mark of its verbs (see reshape); repeats are weights
-SHAPES = (
-    *[("", "")] * 14,
-    ("[is] seen", "+"),
-    ("[is] seen", "+"),
-    ("[is]", "+"),
-    ("[begin] to", "="),
-    ("[begin]", "+"),
-    ("[start] to", "="),
+SIMPLE, SEEN, IS = ("", ""), ("[is] seen", "+"), ("[is]", "+")
+OPENING_SHAPES = (SIMPLE, SIMPLE, SIMPLE, SIMPLE, SEEN, SEEN, IS)
+SHAPES = (*[SIMPLE] * 12, SEEN, SEEN, IS)
+LASTING_SHAPES = (*SHAPES, ("[begin] to", "="), ("[begin]", "+"), ("[start]", "+"))
+# only what takes a while can begin
+LASTING = (
+    "beat brush build carve chop clean climb count cover cut dance dig draw dry fill fold grind "
+    "hammer iron knit lift load mix mop paddle paint peel play pour press pull push race rake roll "
+    "rub run scrape screw scrub shake shape shave sing slice slide spray spread squeeze stack stir "
+    "sweep swim tie turn walk wash whisk wipe wrap write"
 )
-OPENING_SHAPES = (*[("", "")] * 5, *[("[is] seen", "+")] * 3, ("[is]", "+"), ("[begin] to", "="))
+# a verb in fewer templates keeps the simple present: its other forms would be rare words
+COMMON_VERB = 8
 
 
 @dataclass
@@ -145,6 +151,15 @@ class Actor:
     later: str
 
 
+@dataclass
+class Scene:
+    """What one video holds on to from sentence to sentence."""
+
+    actor: Actor
+    variables: dict[str, str]
+    actor_was_subject: bool = False
+
+
 class Draw:
     """Random choices made of random() alone: the one method whose values Python keeps stable."""
 
@@ -160,6 +175,9 @@ class Draw:
 
     def one(self, options: Sequence[T]) -> T:
         return options[int(self._random() * len(options))]
+
+    def shuffled(self, items: Sequence[int]) -> list[int]:
+        return [item for _, item in sorted((self._random(), item) for item in items)]
 
     def in_turn(self, key: str, options: Sequence[str]) -> str:
         """One of the options least used under this key: no word of a script stays rare."""
@@ -206,8 +224,6 @@ def choose(text: str, draw: Draw) -> str:
 
 
 def third_person(verb: str) -> str:
-    if verb in IRREGULAR:
-        return IRREGULAR[verb]
     if re.search(r"(s|x|z|ch|sh|o)$", verb):
         return verb + "es"
     return re.sub(r"([^aeiou])y$", r"\1ie", verb) + "s"
@@ -230,37 +246,49 @@ def draw_actor(activity: Activity, draw: Draw) -> Actor:
     return Actor(pronoun, choose(first, draw), later)
 
 
+def draw_variables(activity: Activity, draw: Draw) -> dict[str, str]:
+    return {
+        name: choose(draw.in_turn(f"{activity.name} {name}", options), draw)
+        for name, options in activity.variables.items()
+    }
+
+
 def opening_templates(step: Sequence[str]) -> list[str]:
     return [template for template in step if template.startswith("@")]
 
 
 def draw_steps(activity: Activity, draw: Draw) -> list[list[str]]:
-    """3 to 6 steps in order with at most one left out between them, so that a script can be
-    followed; sometimes the last one gives way to showing the result."""
+    """3 to 6 steps in order, never two left out in a row, so that the story can be followed;
+    sometimes the last one gives way to showing the result."""
     steps = list(activity.steps)
     if "show" in activity.variables and draw.chance(0.3):
         steps[-1] = list(SHOWN)
     count = min(draw.one((3, 4, 4, 5, 5, 6)), len(steps))
-    span = min(count + draw.one((0, 0, 1)), len(steps))
-    first = int(draw.between(0, len(steps) - span + 1))
+    skips = min(draw.one((0, 0, 1, 1, 2)), len(steps) - count)
+    strides = draw.shuffled([2] * skips + [1] * (count - 1 - skips))
+    slack = len(steps) - count - skips + 1
+    # half of the videos lean towards the beginning of the script
+    first = int(min(draw.between(0, slack), draw.between(0, slack * draw.one((1, 2)))))
     while not opening_templates(steps[first]):  # an event without the actor can't come first
         first -= 1
-    chosen = steps[first : first + span]
-    if span > count:
-        del chosen[1 + int(draw.between(0, span - 2))]
-    return chosen
+    return [steps[number] for number in accumulate([first, *strides])]
 
 
-def reshape(sentence: str, opening: bool, later: bool, draw: Draw) -> str:
+def reshape(sentence: str, opening: bool, opener: bool, common: set[str], draw: Draw) -> str:
     """Vary the verb phrase of a sentence that begins with the actor: "is seen pouring",
     "begins to pour", "then pours". Marks plain forms as `<=pour>` and -ing forms as `<+pour>`."""
-    keep = sentence.startswith("@!")
+    verbs = re.findall(VERB, sentence)
+    if sentence.startswith("@!") or not common.issuperset(verbs):
+        lead, mark = SIMPLE
+    elif opening:
+        lead, mark = draw.one(OPENING_SHAPES)
+    else:
+        lead, mark = draw.one(LASTING_SHAPES if verbs[0] in LASTING.split() else SHAPES)
     sentence = sentence.replace("@!", "@", 1)
-    shapes = OPENING_SHAPES if opening else SHAPES
-    lead, mark = ("", "") if keep else draw.one(shapes)
     if mark:
         sentence = sentence.replace("<", f"<{mark}")
-    then = "then" if later and "then" not in sentence and draw.chance(0.14) else ""
+    plain = not (opening or opener or "then" in sentence)
+    then = "then" if plain and draw.chance(0.14) else ""
     if lead == "[is] seen":
         subject = f"@ [is] {then} seen"
     elif lead == "[is]":
@@ -304,68 +332,56 @@ def tidy(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def write_video(activity: Activity, draw: Draw, seen: set[str]) -> list[str]:
-    """The sentences of one video, none of them in `seen` if a few tries can help it."""
-    actor = draw_actor(activity, draw)
-    variables = {
-        name: draw.in_turn(f"{activity.name} {name}", options)
-        for name, options in activity.variables.items()
-    }
-    variables = {name: choose(text, draw) for name, text in variables.items()}
-    sentences: list[str] = []
-    actor_was_subject = False
-    steps = draw_steps(activity, draw)
-    for index, templates in enumerate(steps):
-        last = index == len(steps) - 1
-        if index == 0:
-            templates = opening_templates(templates)
-        for _ in range(12):
-            template = draw.in_turn("\n".join(templates), templates)
-            sentence = write_sentence(
-                template, actor, variables, index, last, actor_was_subject, draw
-            )
-            if sentence not in seen:
-                break
-        seen.add(sentence)
-        sentences.append(sentence)
-        actor_was_subject = template.startswith("@")
-        if variables.get("tail", "-") in sentence:
-            del variables["tail"]  # once a video is enough
-    return sentences
+class Writer:
+    """Writes one video after another; remembers every sentence, so that none comes twice if a
+    few tries can help it."""
 
+    def __init__(self, activities: Sequence[Activity], draw: Draw) -> None:
+        templates = [t for activity in activities for step in activity.steps for t in step]
+        verbs = Counter(verb for template in templates for verb in set(re.findall(VERB, template)))
+        self._common = {verb for verb, count in verbs.items() if count >= COMMON_VERB}
+        self._draw = draw
+        self._seen: set[str] = set()
 
-def write_sentence(
-    template: str,
-    actor: Actor,
-    variables: dict[str, str],
-    index: int,
-    last: bool,
-    actor_was_subject: bool,
-    draw: Draw,
-) -> str:
-    """One sentence. A pronoun needs the actor as the subject of the sentence before."""
-    by_actor = template.startswith("@")
-    words = len(template.split())
-    if by_actor and "tail" in variables and words < 14 and draw.chance(0.2):
-        if not re.search(r",| while | as | until | before |\$place", template):
+    def video(self, activity: Activity) -> list[str]:
+        draw = self._draw
+        scene = Scene(draw_actor(activity, draw), draw_variables(activity, draw))
+        sentences: list[str] = []
+        steps = draw_steps(activity, draw)
+        for number, templates in enumerate(steps, 1):
+            if number == 1:
+                templates = opening_templates(templates)
+            for _ in range(TRIES):
+                template = draw.in_turn("\n".join(templates), templates)
+                sentence = self._sentence(template, scene, number == 1, number == len(steps))
+                if sentence not in self._seen and len(sentence.split()) >= FEWEST_WORDS:
+                    break
+            self._seen.add(sentence)
+            sentences.append(sentence)
+            scene.actor_was_subject = template.startswith("@")
+            if scene.variables.get("tail", "-") in sentence:
+                del scene.variables["tail"]  # once a video is enough
+        return sentences
+
+    def _sentence(self, template: str, scene: Scene, opening: bool, last: bool) -> str:
+        draw, actor = self._draw, scene.actor
+        by_actor = template.startswith("@")
+        room = by_actor and len(template.split()) < 14 and not re.search(NO_TAIL, template)
+        if room and "tail" in scene.variables and draw.chance(0.25):
             template = template.removesuffix(".") + " $tail."
-    sentence = re.sub(r"\$([a-z]+)", lambda match: variables[match[1]], template)
-    sentence = choose(sentence, draw)
-    noun = choose(actor.later, draw)
-    subject = noun
-    if index == 0:
-        subject = actor.first
-    elif actor_was_subject and draw.chance(0.55):
-        subject = actor.pronoun
-    opener = ""
-    if index and draw.chance(0.06):
-        opener = draw.one(LAST_OPENERS if last else OPENERS)
-    if by_actor:
-        sentence = reshape(sentence, index == 0, index > 0 and not opener, draw)
-        sentence = sentence.replace("@", subject, 1)
-    else:
-        opener = ""
-    return tidy(agree(f"{opener} {sentence}", actor, noun))
+        sentence = re.sub(r"\$([a-z]+)", lambda match: scene.variables[match[1]], template)
+        sentence = choose(sentence, draw)
+        noun = choose(actor.later, draw)
+        if by_actor:
+            opener = ""
+            if not opening and draw.chance(0.06):
+                opener = draw.one(LAST_OPENERS if last else OPENERS)
+            sentence = reshape(sentence, opening, bool(opener), self._common, draw)
+            # a pronoun is clear only where the sentence before had the same subject
+            pronoun = scene.actor_was_subject and draw.chance(0.55)
+            subject = actor.first if opening else actor.pronoun if pronoun else noun
+            sentence = f"{opener} {sentence.replace('@', subject, 1)}"
+        return tidy(agree(sentence, actor, noun))
 
 
 def draw_times(count: int, draw: Draw) -> tuple[float, list[list[float]]]:
@@ -383,10 +399,10 @@ def draw_times(count: int, draw: Draw) -> tuple[float, list[list[float]]]:
 def make_captions(activities: Sequence[Activity], seed: int = SEED) -> dict[str, object]:
     """All videos, ActivityNet Captions shaped, sorted by id."""
     draw = Draw(seed)
-    seen: set[str] = set()
+    writer = Writer(activities, draw)
     captions: dict[str, object] = {}
     for number in range(VIDEOS):
-        sentences = write_video(activities[number % len(activities)], draw, seen)
+        sentences = writer.video(activities[number % len(activities)])
         duration, times = draw_times(len(sentences), draw)
         video_id = "v_" + "".join(draw.one(ID_LETTERS) for _ in range(11))
         captions[video_id] = {"duration": duration, "timestamps": times, "sentences": sentences}
