@@ -6,7 +6,7 @@ the endings stand was decided before.
 
 from __future__ import annotations
 
-import csv
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from swag_studio.records import SPLITS, Question
 
 KEY_FILE = "test_key.csv"
+_SPECIAL = re.compile(r'[",\r\n]')
 
 
 class SwagCsv:
@@ -51,22 +52,31 @@ class SwagCsv:
                 name: stack.enter_context(open(folder / name, "w", encoding="utf-8", newline=""))
                 for name in self.files
             }
-            writers = {name: csv.writer(f, lineterminator="\n") for name, f in files.items()}
             for split in SPLITS:
-                writers[f"{split}.csv"].writerow(self.header(split))
-            writers[KEY_FILE].writerow(["", "label"])
+                files[f"{split}.csv"].write(_line(self.header(split)))
+            files[KEY_FILE].write(_line(["", "label"]))
             for done, question in enumerate(questions, start=1):
                 if len(question.endings) != self.endings:
                     raise ValueError(f"{question.context_id} has {len(question.endings)} endings")
                 split, fold = question.split, question.fold
-                line = [rows[split], question.video_id, folds.get(fold, 0)]
-                line += [f"{question.sent1} {question.sent2}", question.sent1, question.sent2]
-                line += [question.gold_source, *question.endings]
+                row: list[str | int] = [rows[split], question.video_id, folds.get(fold, 0)]
+                row += [f"{question.sent1} {question.sent2}", question.sent1, question.sent2]
+                row += [question.gold_source, *question.endings]
                 if split == "test":
-                    writers[KEY_FILE].writerow([rows[split], question.label])
+                    files[KEY_FILE].write(_line([rows[split], question.label]))
                 else:
-                    line.append(question.label)
-                writers[f"{split}.csv"].writerow(line)
+                    row.append(question.label)
+                files[f"{split}.csv"].write(_line(row))
                 rows[split] += 1
                 folds[fold] = folds.get(fold, 0) + 1
                 yield done
+
+
+def _line(cells: Iterable[str | int]) -> str:
+    """One row. The csv module of Python 3.11 leaves a lone carriage return without quotes."""
+    return ",".join(map(_cell, cells)) + "\n"
+
+
+def _cell(value: str | int) -> str:
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
