@@ -1,0 +1,37 @@
+# Everything happens in .venv, made from constraints.txt. For systems without make, the README
+# has the plain lines.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test lint soak bench clean
+
+run: $(VENV)/.installed          ## the demo, from captions to a draft dataset
+	$(BIN)/swag-studio demo
+
+test: $(VENV)/.installed-dev     ## all tests but the soak tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev     ## style, types, and which file may import which
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+soak: $(VENV)/.installed-dev     ## the demo, killed at twenty random moments
+	$(BIN)/python -m pytest -m soak -s tests/soak
+
+bench: $(VENV)/.installed-dev    ## what is fast, measured
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	touch $@
