@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from swag_studio import recipe as recipes
 from swag_studio.project import Project
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+settings.register_profile("untimed", deadline=None)  # no test depends on how busy a machine is
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
