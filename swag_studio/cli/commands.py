@@ -104,8 +104,14 @@ def import_(
     with _opened(project, readonly=dry_run) as opened:
         for path in files:
             events = run_import(path, opened, source_name=source, dry_run=dry_run)
-            summaries[str(path)] = _pull(events, out, "import", f"swag-studio import {project} {path}")
-    if not dry_run:
+            again = f"swag-studio import {project} {path}"
+            (summary,) = _pull(events, out, "import", again).values()
+            summaries[str(path)] = summary
+            if dry_run:
+                _show_preview(summary, out)
+    if dry_run:
+        out.say("This was a dry run: nothing was written.")
+    else:
         out.say(f"Next: swag-studio run {project}")
     out.summary("import", {"project": str(project), "dry_run": dry_run, "files": summaries})
 
@@ -245,10 +251,6 @@ def status(project: ProjectFolder, json: Json = False) -> None:
     with _opened(project, readonly=True) as opened:
         sources = opened.store.sources()
         _report_states(opened, out)
-        if not sources:
-            out.say(f"Next: swag-studio import {project} FILE")
-        elif any(s.state != "done" for s in opened.states()):
-            out.say(f"Next: swag-studio run {project}")
         out.summary(
             "status",
             {
@@ -337,18 +339,34 @@ def _states(opened: Project) -> dict[str, dict[str, Any]]:
 
 
 def _report_states(opened: Project, out: Reporter) -> None:
-    """The table of stages, with the captions that they start from."""
-    sources = opened.store.sources()
-    captions = sum(s.captions + s.own_contexts for s in sources)
-    rows = [["Captions", "done" if sources else "missing", "", f"{captions:,} from {len(sources)}"]]
+    """The table of stages, with the captions that they start from, and what to do next."""
     from swag_studio.engine.accounting import work
 
-    account = work(opened)
-    for s in opened.states():
-        version = f"v{s.artifact.version}" if s.artifact else ""
-        figure = figures.summary_text(s.artifact.summary) if s.artifact else ""
-        spent = account.get(s.artifact.folder, {}).get("seconds") if s.artifact else None
-        time = figures.duration(spent) if spent else ""
-        rows.append([figures.title(s.stage), s.state, version, figure, time, figures.NEXT[s.state]])
-    columns = ["stage", "state", "version", "key figures", "time", "what to do"]
-    out.table(str(opened.root), columns, [row + [""] * (6 - len(row)) for row in rows])
+    account, states, sources = work(opened), opened.states(), opened.store.sources()
+    amount = sum(source.captions + source.own_contexts for source in sources)
+    rows = [["Captions", "done" if sources else "missing", "", "", f"{amount:,} captions"]]
+    for s in states:
+        row = [figures.title(s.stage), s.state, "", "", ""]
+        if s.artifact:
+            spent = account.get(s.artifact.folder, {}).get("seconds")
+            row[2] = f"v{s.artifact.version}"
+            row[3] = figures.duration(spent) if spent else ""
+            row[4] = figures.summary_text(s.stage, s.artifact.summary)
+        rows.append(row)
+    out.table(str(opened.root), ["stage", "state", "version", "time", "key figures"], rows)
+    if stale := [figures.title(s.stage) for s in states if s.state == "stale"]:
+        out.say(f"Stale, for the recipe or the captions have changed: {', '.join(stale)}.")
+    if not sources:
+        out.say(f"Next: swag-studio import {opened.root} FILE")
+    elif any(s.state != "done" for s in states):
+        out.say(f"Next: swag-studio run {opened.root}")
+
+
+def _show_preview(summary: dict[str, Any], out: Reporter) -> None:
+    """The first rows of a file as they would come in."""
+    rows = [
+        [str(item.get("document", "")), str(item.get("text") or item.get("sent1", ""))]
+        for item in summary.get("preview", [])
+    ]
+    if rows:
+        out.table("", ["document", "first sentences"], rows)

@@ -9,7 +9,7 @@ from typing import Any
 from swag_studio.events import Metric, Progress
 
 TITLES = {
-    "import": "Import",
+    "ingest": "Import",
     "prepare": "Prepare",
     "train_lm": "Language models",
     "generate": "Candidates",
@@ -17,11 +17,11 @@ TITLES = {
     "release": "Draft release",
 }
 
-NEXT = {
-    "missing": "to do",
-    "unfinished": "goes on where it stopped",
-    "stale": "made with another recipe or other captions; made anew at the next run",
-    "done": "",
+# What of a stage's summary is told first. A summary without them is told from its beginning.
+KEY_FIGURES = {
+    "ingest": ("documents", "captions", "adjacent_pairs", "own_contexts"),
+    "prepare": ("pairs", "contexts", "selected", "vocabulary"),
+    "release": ("questions", "train", "val", "test"),
 }
 
 
@@ -61,14 +61,11 @@ def _values(metrics: Sequence[Metric], name: str, tag: str, percent: bool = Fals
     return ", ".join(f"{m.tags.get(tag, '')} {form.format(m.value)}".strip() for m in found)
 
 
-def summary_text(summary: Mapping[str, Any], most: int = 5) -> str:
-    """The first few plain figures of a stage's summary: "contexts 400, dropped 1,203"."""
-    parts = []
-    for name, value in summary.items():
-        text = _figure(value)
-        if text is not None:
-            parts.append(f"{name.replace('_', ' ')} {text}")
-    return ", ".join(parts[:most])
+def summary_text(stage: str, summary: Mapping[str, Any], most: int = 5) -> str:
+    """A stage's key figures: "12,588 adjacent pairs, 17,505 captions"."""
+    names = [name for name in KEY_FIGURES.get(stage, ()) if name in summary] or list(summary)
+    texts = [(name.replace("_", " "), _figure(summary[name])) for name in names]
+    return ", ".join(f"{text} {name}" for name, text in texts if text not in (None, "0"))
 
 
 def _figure(value: Any) -> str | None:

@@ -59,11 +59,13 @@ class TerminalReporter:
             self._progress(event)
         elif isinstance(event, Message):
             self.say(event.text, event.level)
+            for line in event.detail.splitlines():
+                self.console.print(Text(f"  {line}", style="dim"), soft_wrap=True)
         elif isinstance(event, events.Finished):
             if self._bars:
                 self._bars.finished(event.stage)
-            figures_ = figures.summary_text(event.summary)
-            self.say(f"{figures.title(event.stage)} done: {figures_}".rstrip(": "))
+            text = figures.summary_text(event.stage, event.summary)
+            self.say(f"{figures.title(event.stage)} done: {text}".removesuffix(": "))
 
     def say(self, text: str, level: str = "info") -> None:
         self.console.print(Text(text, style=_STYLES.get(level, "")), soft_wrap=True)
