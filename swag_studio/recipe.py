@@ -375,13 +375,15 @@ def load(name_or_file: str) -> Recipe:
         raise RecipeError(f"{path}: {error}") from None
     except UnicodeDecodeError:
         raise RecipeError(f"{path}: not a text file in UTF-8.") from None
+    except OSError as error:
+        raise RecipeError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def from_toml(text: str) -> Recipe:
     """A recipe from TOML. Keys that are absent keep their default (that of `paper`)."""
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        data = tomllib.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:  # also a number of too many digits
         raise RecipeError(f"not valid TOML: {error}.") from None
     return from_dict(data)
 
@@ -445,22 +447,22 @@ def _checked(key: str, value: Any, f: dataclasses.Field[Any]) -> Any:
     """`value` as the field's type, or a RecipeError that names the key."""
     kind = str(f.type)
     if kind == "float" and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        value = float(value) if abs(value) < 10**300 else math.inf
     fits = {
         "int": isinstance(value, int) and not isinstance(value, bool),
         "float": isinstance(value, float) and math.isfinite(value),
         "bool": isinstance(value, bool),
-        "str": isinstance(value, str),
+        "str": isinstance(value, str) and _is_text(value),
         "tuple[str, ...]": isinstance(value, list | tuple)
-        and all(isinstance(v, str) for v in value),
+        and all(isinstance(v, str) and _is_text(v) for v in value),
     }[kind]
     if not fits:
-        raise RecipeError(f"{key} must be {_TYPE_NAMES[kind]}, not {value!r}.")
+        raise RecipeError(f"{key} must be {_TYPE_NAMES[kind]}, not {_short(value)}.")
     low, high, choices = f.metadata["low"], f.metadata["high"], f.metadata["choices"]
     if (low is not None and value < low) or (high is not None and value > high):
-        raise RecipeError(f"{key} must be from {low} to {high}, not {value}.")
+        raise RecipeError(f"{key} must be from {low} to {high}, not {_short(value)}.")
     if choices and value not in choices:
-        raise RecipeError(f"{key} must be one of {', '.join(choices)}, not {value!r}.")
+        raise RecipeError(f"{key} must be one of {', '.join(choices)}, not {_short(value)}.")
     return tuple(value) if kind == "tuple[str, ...]" else value
 
 
@@ -475,7 +477,7 @@ def _parse_typed(key: str, value: Any, f: dataclasses.Field[Any]) -> Any:
         if kind == "float":
             return float(value)
     except ValueError:
-        raise RecipeError(f"{key} must be {_TYPE_NAMES[kind]}, not {value!r}.") from None
+        raise RecipeError(f"{key} must be {_TYPE_NAMES[kind]}, not {_short(value)}.") from None
     if kind == "bool" and value.lower() in ("true", "false"):
         return value.lower() == "true"
     if kind == "tuple[str, ...]":
@@ -538,8 +540,21 @@ def _toml(value: Any) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(_toml(v) for v in value) + "]"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of too many digits
+        return "so large a number"
+    return text if len(text) <= 60 else text[:60] + "..."
+
+
+def _is_text(value: str) -> bool:
+    """Whether UTF-8 can hold it: half a character, as a broken file name has it, cannot be."""
+    return not any("\ud800" <= c <= "\udfff" for c in value)
 
 
 def _first_line(doc: str | None) -> str:
