@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 Floats = NDArray[np.float64]
 State = Literal["too_early", "falling", "rising", "at_chance", "stalled"]
@@ -34,13 +33,29 @@ def smoothed(values: Sequence[float] | Floats, weight: float = 0.8) -> Floats:
     result = np.full(len(array), np.nan)
     if not seen.any():
         return result
-    # Around the first value, so that a constant series is filtered zeros: exact.
+    # Around the first value, so that a constant series is averaged zeros: exact.
     base = array[seen][0]
-    share, decay = [1.0 - weight], [1.0, -weight]
-    mean = lfilter(share, decay, array[seen] - base)
-    mass = lfilter(share, decay, np.ones(int(seen.sum())))
-    result[seen] = base + mean / mass
+    mass = 1.0 - weight ** np.arange(1, int(seen.sum()) + 1)
+    result[seen] = base + _moving(array[seen] - base, weight) / mass
     return result
+
+
+def _moving(values: Floats, weight: float) -> Floats:
+    """y[t] = weight * y[t - 1] + (1 - weight) * values[t], y[-1] = 0.
+
+    A block at a time by one matrix product: scipy's filter would cost its import, two seconds
+    before a window can show.
+    """
+    size = min(256, len(values))
+    powers = weight ** np.arange(size + 1)
+    lag = np.arange(size)[:, None] - np.arange(size)[None, :]
+    within = np.where(lag >= 0, powers[np.maximum(lag, 0)], 0.0) * (1.0 - weight)
+    blocks = np.zeros(-(-len(values) // size) * size)
+    blocks[: len(values)] = values
+    result = blocks.reshape(-1, size) @ within.T
+    for i in range(1, len(result)):
+        result[i] += result[i - 1, -1] * powers[1:]
+    return result.reshape(-1)[: len(values)]
 
 
 @dataclass(frozen=True, slots=True)
