@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +53,15 @@ class Rows:
         return len(self.lengths)
 
 
-_ARRAYS = ("tokens", "lengths", "complete", "origin", "features")
+_ARRAYS = {
+    "offsets": np.dtype("<i8"),
+    "tokens": np.dtype("<u2"),
+    "lengths": np.dtype("u1"),
+    "complete": np.dtype("u1"),
+    "origin": np.dtype("<u2"),
+    "features": np.dtype("<f4"),
+}
+_ROWS = tuple(_ARRAYS)[1:]  # the arrays with one row per ending
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,7 @@ class PoolLayout:
 def encode_block(offsets: NDArray[np.int64], rows: Rows) -> bytes:
     """A block's bytes: a safetensors file whose metadata holds the checksum of its arrays."""
     arrays: dict[str, NDArray[Any]] = {"offsets": np.ascontiguousarray(offsets, dtype="<i8")}
-    arrays |= {name: np.ascontiguousarray(getattr(rows, name)) for name in _ARRAYS}
+    arrays |= {name: np.ascontiguousarray(getattr(rows, name)) for name in _ROWS}
     return save(arrays, metadata={"blake2b": _digest(arrays)})
 
 
@@ -156,6 +163,8 @@ class Pool:
         assert rows.features.dtype == np.float32
         assert rows.features.shape[1] == len(layout.feature_names)
         write_bytes(self.path(block), encode_block(offsets, rows))
+        self._headers.pop(block, None)
+        self._counts = None
 
     def missing(self) -> list[int]:
         """The blocks that are not written yet: what a resumed run has to do."""
@@ -192,7 +201,7 @@ class Pool:
         """Some rows of one context, in the given order."""
         every = self.context(context)
         index = np.asarray(rows, dtype=np.int64)
-        return Rows(*(getattr(every, name)[index] for name in _ARRAYS))
+        return Rows(*(getattr(every, name)[index] for name in _ROWS))
 
     def problems(self) -> list[str]:
         """Every block read whole and compared with its checksum and with the seal."""
@@ -223,8 +232,8 @@ class Pool:
                     found.append(f"{name}: its checksum does not match its contents")
                 elif sums is not None and sums[block] != header.checksum:
                     found.append(f"{name}: not the block that was sealed")
-            except (ProjectError, ValueError, IndexError) as error:
-                found.append(str(error))
+            except (ProjectError, ValueError, LookupError, TypeError) as error:
+                found.append(f"{name}: {error}")
         return found
 
     def _open(self, block: int, cache: bool = True) -> tuple[_Header, NDArray[np.int64]]:
@@ -241,7 +250,8 @@ class Pool:
                 dtype, shape, a, b = header.arrays["offsets"]
                 file.seek(header.start + a)
                 offsets = np.frombuffer(file.read(b - a), dtype).reshape(shape).astype(np.int64)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._check(block, header, offsets)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ProjectError(
                 f"{path} is missing or damaged ({error}). Remove it and run the project again: "
                 "the block is made anew with the same contents."
@@ -251,16 +261,38 @@ class Pool:
             self._headers[block] = entry
         return entry
 
+    def _check(self, block: int, header: _Header, offsets: NDArray[np.int64]) -> None:
+        """Raises ValueError unless the arrays are those of this block of this pool.
+
+        Without it, a damaged offset would give rows of another context and no error.
+        """
+        layout, rows = self.layout, int(offsets[-1]) if offsets.size else 0
+        shapes = {
+            "offsets": (len(layout.contexts_of(block)) + 1,),
+            "tokens": (rows, layout.max_tokens),
+            "lengths": (rows,),
+            "complete": (rows,),
+            "origin": (rows,),
+            "features": (rows, len(layout.feature_names)),
+        }
+        for name, shape in shapes.items():
+            if header.arrays[name][:2] != (_ARRAYS[name], shape):
+                raise ValueError(f"the array {name} is not of this pool")
+        if offsets[0] != 0 or (np.diff(offsets) < 0).any():
+            raise ValueError("its offsets do not rise from 0")
+
     def _read(self, block: int, header: _Header, first: int, last: int) -> Rows:
         parts: list[NDArray[Any]] = []
-        with open(self.path(block), "rb", buffering=0) as file:
-            for name in _ARRAYS:
-                dtype, shape, start, _ = header.arrays[name]
-                width = dtype.itemsize * int(np.prod(shape[1:], dtype=np.int64))
-                data = os.pread(
-                    file.fileno(), (last - first) * width, header.start + start + first * width
-                )
-                parts.append(np.frombuffer(data, dtype).reshape(last - first, *shape[1:]))
+        try:
+            with open(self.path(block), "rb", buffering=0) as file:
+                for name in _ROWS:
+                    dtype, shape, start, _ = header.arrays[name]
+                    width = dtype.itemsize * int(np.prod(shape[1:], dtype=np.int64))
+                    file.seek(header.start + start + first * width)
+                    data = file.read((last - first) * width)
+                    parts.append(np.frombuffer(data, dtype).reshape(last - first, *shape[1:]))
+        except (OSError, ValueError) as error:
+            raise ProjectError(f"{self.path(block)} changed while it was read ({error}).") from None
         return Rows(*parts)
 
 
@@ -273,10 +305,12 @@ def _parse_header(data: bytes, body: int, start: int) -> _Header:
             continue
         dtype = _DTYPES[entry["dtype"]]
         shape = tuple(int(n) for n in entry["shape"])
+        if min(shape, default=0) < 0:
+            raise ValueError(f"the array {name} has no shape")
         a, b = (int(n) for n in entry["data_offsets"])
         if not 0 <= a <= b <= body or b - a != dtype.itemsize * int(np.prod(shape)):
             raise ValueError(f"the array {name} does not fit the file")
         arrays[name] = (dtype, shape, a, b)
-    if missing := {"offsets", *_ARRAYS} - arrays.keys():
+    if missing := _ARRAYS.keys() - arrays.keys():
         raise ValueError(f"no array {sorted(missing)[0]}")
     return _Header(start, arrays, str(parsed["__metadata__"]["blake2b"]))
