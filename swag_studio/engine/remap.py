@@ -9,7 +9,7 @@ numbers, not models, files or texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,22 @@ class Swaps:
     exhausted: int  # of those, contexts whose complete scan found nothing adversarial
     scanned: int  # candidates scored
 
+    def at(self, contexts: Places) -> Swaps:
+        """The same swaps, with `contexts[place]` for each place."""
+        return replace(self, place=contexts[self.place])
+
+    @classmethod
+    def join(cls, parts: Sequence[Swaps]) -> Swaps:
+        """All of them, in order."""
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in SWAP_ARRAYS
+        }
+        counts = {name: sum(getattr(part, name) for part in parts) for name in SWAP_COUNTS}
+        return cls(**arrays, **counts)
+
+
+SWAP_ARRAYS = ("place", "slot", "old", "new", "old_score", "new_score", "gold_score")
+SWAP_COUNTS = ("with_easy", "exhausted", "scanned")
 
 Found = tuple[list[NDArray[np.int64]], list[Scores], int]
 """Per open context its incoming rows and their scores, in order of choice; candidates scored."""

@@ -1,0 +1,145 @@
+"""POS tags of noun phrases and endings, computed when first needed and kept beside the filter.
+
+An ending is tagged as what follows its noun phrase; a noun phrase by itself, so that its tags say
+nothing of an ending. Found endings and candidates take the same path from the same lowercased
+tokens.
+
+The tagger gives a text the same bits alone and in any batch: its scores were compared for 3,000
+texts in batches of 1 to 3,000 (spaCy 3.8, blis; `tests/engine/test_tagging.py` keeps watch). So
+tags are a pure function of the text, and the cache can be shared between filter runs and lose or
+keep entries in a kill without a trace in any result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swag_studio.engine import spacy_model
+from swag_studio.engine.corpus import Ids
+from swag_studio.pool import Pool
+
+Tags = NDArray[np.uint8]
+
+# Only these are kept: `tok2vec` and `tagger` are all that tags need.
+_EXCLUDE = ("parser", "senter", "ner", "attribute_ruler", "lemmatizer")
+_BATCH = 128
+
+
+class Tagger:
+    """spaCy's fine-grained tags. Ids count from 1 in the order of the sorted labels; 0 pads."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """`words` gives the token of each id."""
+        nlp = spacy_model.load(exclude=_EXCLUDE)
+        self._vocab, self._words = nlp.vocab, words
+        # spaCy types them as functions of one text, which is less than they are.
+        self._tok2vec = cast(Any, nlp.get_pipe("tok2vec"))
+        self._tagger = cast(Any, nlp.get_pipe("tagger"))
+        model_labels: tuple[str, ...] = self._tagger.labels
+        self.labels = tuple(sorted(model_labels))
+        ids = {label: i for i, label in enumerate(self.labels, 1)}
+        self._ids = np.array([ids[label] for label in model_labels], np.uint8)
+        self.model = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
+
+    def tag(self, texts: Sequence[Ids]) -> list[Tags]:
+        """The tags of each text, one per token."""
+        from spacy.tokens import Doc
+
+        result: list[Tags] = []
+        for start in range(0, len(texts), _BATCH):
+            part = texts[start : start + _BATCH]
+            docs = [Doc(self._vocab, words=[self._words[i] for i in ids]) for ids in part]
+            self._tok2vec.set_annotations(docs, self._tok2vec.predict(docs))
+            result += [self._ids[guess] for guess in self._tagger.predict(docs)]
+        return result
+
+    def phrases(self, n: Ids, n_lengths: NDArray[np.uint8]) -> Tags:
+        """(C, Tn) tags of noun phrases by themselves, each different one tagged once."""
+        different, which = np.unique(n, axis=0, return_inverse=True)
+        lengths = np.zeros(len(different), np.int64)
+        lengths[which] = n_lengths
+        tags = np.zeros(different.shape, np.uint8)
+        texts = [row[:length] for row, length in zip(different, lengths, strict=True)]
+        for row, found in zip(tags, self.tag(texts), strict=True):
+            row[: len(found)] = found
+        return tags[which]
+
+    def endings(
+        self, n: Ids, n_lengths: NDArray[np.uint8], v: Ids, v_lengths: NDArray[np.uint8]
+    ) -> Tags:
+        """(E, T) tags of the endings v, each after its noun phrase; rows as in `Items`."""
+        texts = [
+            np.concatenate([a[:i], b[:j]])
+            for a, i, b, j in zip(n, n_lengths, v, v_lengths, strict=True)
+        ]
+        tags = np.zeros(v.shape, np.uint8)
+        for row, found, skip in zip(tags, self.tag(texts), n_lengths.tolist(), strict=True):
+            row[: len(found) - skip] = found[skip:]
+        return tags
+
+
+class TagCache:
+    """Tags of a pool's rows in a folder: one sparse file per block, uint8 (rows, T), 0 = not yet.
+
+    A row is there when none of its tokens lacks a tag, so a torn write reads as not yet.
+    """
+
+    def __init__(self, folder: Path, pool: Pool) -> None:
+        self._folder, self._pool = folder, pool
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def of(cls, parent: Path, pool: Pool, pool_key: str, tagger: Tagger) -> TagCache:
+        """The cache that all filter runs on this pool with this tagger share."""
+        identity = json.dumps([pool_key, tagger.model, tagger.labels])
+        digest = hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()
+        return cls(parent / f"tags-{digest}", pool)
+
+    def read(self, context: int) -> Tags:
+        """(rows, T) what is known of a context's tags; writable."""
+        path, start, shape = self._place(context)
+        data = b""
+        if path.exists():
+            with open(path, "rb", buffering=0) as file:
+                data = os.pread(file.fileno(), shape[0] * shape[1], start)
+        tags = np.zeros(shape, np.uint8)
+        tags.reshape(-1)[: len(data)] = np.frombuffer(data, np.uint8)
+        return tags
+
+    def write(self, context: int, tags: Tags) -> None:
+        """Keeps a context's tags."""
+        path, start, shape = self._place(context)
+        assert tags.shape == shape
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+        try:
+            os.pwrite(descriptor, tags.tobytes(), start)
+        finally:
+            os.close(descriptor)
+
+    def _place(self, context: int) -> tuple[Path, int, tuple[int, int]]:
+        layout = self._pool.layout
+        block = layout.block_of(context)[0]
+        width, count = layout.max_tokens, int(self._pool.counts()[context])
+        first = int(self._starts[context])
+        return self._folder / f"block-{block:06d}.tags", first * width, (count, width)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """(contexts,) the first row of each context within its block."""
+        counts, size = self._pool.counts(), self._pool.layout.contexts_per_block
+        before = np.cumsum(counts) - counts
+        return before - before[np.arange(len(counts)) // size * size]
+
+
+def missing(tags: Tags, lengths: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """(E,) True where a row of `tags` (E, T) lacks the tag of any of its tokens."""
+    return np.asarray(np.count_nonzero(tags, axis=1) < lengths)
