@@ -24,7 +24,7 @@ from typing import Literal
 
 import filelock
 
-from swag_studio.errors import ProjectError
+from swag_studio.errors import ProjectError, RecipeError
 from swag_studio.files import read_json, write_json, write_text
 from swag_studio.pool import Pool
 from swag_studio.recipe import STAGES, Recipe, from_toml
@@ -32,6 +32,7 @@ from swag_studio.records import Artifact
 from swag_studio.store import Store
 
 SUFFIX = ".swag"
+DATABASE = "project.db"
 FOLDERS = {
     "prepare": "prepared",
     "train_lm": "models",
@@ -63,16 +64,19 @@ class Project:
 
     @classmethod
     def create(cls, root: Path, recipe: Recipe) -> Project:
-        """A new, empty project. The folder must not exist, or be empty."""
+        """A new, empty project. The folder must not exist, or be empty, or left by a kill here."""
         if root.suffix != SUFFIX:
             raise ProjectError(f"{root}: a project is a folder named *{SUFFIX}.")
-        if root.exists() and (not root.is_dir() or any(root.iterdir())):
-            raise ProjectError(f"{root} exists already. Choose another name, or open it.")
         try:
+            if root.exists() and not (root.is_dir() and all(map(_left_by_create, root.iterdir()))):
+                raise ProjectError(f"{root} exists already. Choose another name, or open it.")
             root.mkdir(parents=True, exist_ok=True)
             for name in [*FOLDERS.values(), "backups", "logs"]:
-                (root / name).mkdir()
+                (root / name).mkdir(exist_ok=True)
             write_text(root / "recipe.toml", recipe.to_toml())
+            store = Store(root / DATABASE)
+            store.migrate()
+            store.close()
             # Last: a folder without it is not a project yet.
             write_json(root / f"{root.stem}.swagproj", {"format": 1, "kind": "SWAG Studio project"})
         except OSError as error:
@@ -94,9 +98,13 @@ class Project:
                 if root.suffix == SUFFIX
                 else f"{root} is not a project: a project is a folder named *{SUFFIX}."
             )
+        database = root / DATABASE
+        if not database.is_file() or database.stat().st_size == 0:
+            raise ProjectError(
+                f"{database} is missing. Copy the newest of {root / 'backups'} there."
+            )
         lock = None if readonly else _take_lock(root)
-        database = root / "project.db"
-        store = Store(database, readonly=readonly and database.exists())
+        store = Store(database, readonly=readonly)
         try:
             if newer := store.unknown_migrations():
                 raise ProjectError(
@@ -104,11 +112,11 @@ class Project:
                     f"(it has {newer[-1]}). Update the program to open it."
                 )
             if store.needs_migration():
-                if readonly and database.stat().st_size > 0:
+                if readonly:
                     raise ProjectError(
                         f"{root} is from an older version; open it once to bring it up to date."
                     )
-                if database.exists() and database.stat().st_size > 0 and store.migrated_before():
+                if store.migrated_before():
                     stamp = time.strftime("%Y%m%d-%H%M%S")
                     store.backup(root / "backups" / f"before-migration-{stamp}.db")
                 store.migrate()
@@ -144,8 +152,15 @@ class Project:
         path = self.root / "recipe.toml"
         try:
             return from_toml(path.read_text(encoding="utf-8"))
-        except OSError:
-            raise ProjectError(f"{path} is missing. Set one with: swag-studio recipe") from None
+        except OSError as error:
+            raise ProjectError(
+                f"{path} cannot be read ({error.strerror}). Copy a recipe there; each stage's is "
+                "kept with what it made."
+            ) from None
+        except UnicodeDecodeError:
+            raise RecipeError(f"{path}: not a text file in UTF-8.") from None
+        except RecipeError as error:
+            raise RecipeError(f"{path}: {error}") from None
 
     def set_recipe(self, recipe: Recipe) -> None:
         """Changes the recipe. What it makes stale is kept, and made anew at the next run."""
@@ -170,6 +185,8 @@ class Project:
         versions = self.store.artifacts(stage)
         for artifact in versions:
             if artifact.key == key:
+                if not artifact.done:
+                    _sweep(self.folder(artifact))
                 return artifact
         number = 1 + max((a.version for a in versions), default=0)
         artifact = Artifact(
@@ -251,18 +268,34 @@ def _take_lock(root: Path) -> filelock.BaseFileLock:
     """The project's lock. The system frees it when its holder dies, so it is never stale."""
     # Not bound to a thread: a project may be opened in one and closed in another.
     lock = filelock.FileLock(root / "lock", blocking=False, thread_local=False)
+    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
     try:
         lock.acquire()
+        write_json(root / "lock.json", holder)
     except filelock.Timeout:
         raise ProjectError(
             f"{root} is in use{_holder(root)}. Close it there first; status, agreement and plan "
             "can be read meanwhile."
         ) from None
     except OSError as error:
+        lock.release()
         raise ProjectError(f"{root} cannot be locked: {error.strerror or error}.") from None
-    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
-    write_json(root / "lock.json", holder)
     return lock
+
+
+def _left_by_create(entry: Path) -> bool:
+    """Whether an entry of a folder may come from a `create` that was killed."""
+    if entry.is_dir():
+        return entry.name in {*FOLDERS.values(), "backups", "logs"} and not any(entry.iterdir())
+    # The folders come first: a lone recipe.toml is somebody's.
+    made = (entry.parent / "logs").is_dir()
+    return made and entry.name.startswith((DATABASE, "recipe.toml", "."))
+
+
+def _sweep(folder: Path) -> None:
+    """Removes the temporary files that a kill left in an unfinished artifact (files.py)."""
+    for leftover in folder.rglob(".*.tmp"):
+        leftover.unlink(missing_ok=True)
 
 
 def _holder(root: Path) -> str:
