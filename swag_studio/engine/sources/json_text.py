@@ -14,6 +14,7 @@ from swag_studio.engine.sources.base import MAX_LINE, Source, shown
 from swag_studio.errors import SourceError
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+_AFTER = tuple(" \t\n\r,}")  # what can follow a member's value
 _CUT = "It is not JSON, or cut off. Fetch or export it again."
 
 
@@ -123,8 +124,9 @@ class _Text:
                     continue
                 at = getattr(error, "pos", self.at)
                 raise self.refusal(_what(error), _CUT, at) from None
-            # A number goes on in the next piece, perhaps.
-            if end < len(self.text) or not self.more():
+            ended = isinstance(value, dict | list | str) or self.text[end : end + 1] in _AFTER
+            # A number may go on in the next piece.
+            if ended or len(self.text) - self.at > MAX_LINE or not self.more():
                 self.at = end
                 return value
 
