@@ -45,26 +45,30 @@ class Member(nn.Module):
         raise NotImplementedError
 
 
-def max_over(values: Tensor, keep: Tensor) -> Tensor:
-    """(B, d) the largest of values (B, L, d) over the positions where keep (B, L) is True.
+class BiLstm(nn.Module):
+    """A biLSTM, max-pooled over each text's own steps: (B, L, dim) -> (B, 2 * hidden).
 
-    Each row must keep at least one position.
+    Two one-way LSTMs over padded input, the second on each text reversed in place, so that
+    neither meets padding before its text ends. Packed sequences do the same and train at half the
+    speed on a CPU, since autograd fills a whole zero input for every step.
     """
-    return values.masked_fill(~keep[:, :, None], float("-inf")).amax(dim=1)
 
+    def __init__(self, dim: int, hidden: int) -> None:
+        super().__init__()
+        self.ahead = nn.LSTM(dim, hidden)
+        self.back = nn.LSTM(dim, hidden)
 
-def bilstm_max(lstm: nn.LSTM, inputs: Tensor, host_lengths: Tensor) -> Tensor:
-    """(B, 2 * hidden) the largest output at any of a row's own steps; inputs are (B, L, d).
-
-    Packed, since the backward direction would otherwise start in the padding.
-    """
-    packed = nn.utils.rnn.pack_padded_sequence(
-        inputs, host_lengths, batch_first=True, enforce_sorted=False
-    )
-    outputs, _ = nn.utils.rnn.pad_packed_sequence(
-        lstm(packed)[0], batch_first=True, padding_value=float("-inf")
-    )
-    return outputs.amax(dim=1)
+    def forward(self, inputs: Tensor, batch: Batch) -> Tensor:
+        mirrored = torch.where(
+            batch.inside, batch.lengths[:, None] - 1 - batch.position, batch.position
+        )
+        reversed_inputs = inputs.gather(1, mirrored[:, :, None].expand_as(inputs))
+        outside = ~batch.inside.T[:, :, None]  # (L, B, 1)
+        pooled = [
+            lstm(x.transpose(0, 1))[0].masked_fill(outside, float("-inf")).amax(dim=0)
+            for lstm, x in ((self.ahead, inputs), (self.back, reversed_inputs))
+        ]
+        return torch.cat(pooled, dim=1)
 
 
 def word_embedding(vocabulary: int, dim: int) -> nn.Embedding:

@@ -27,23 +27,23 @@ class Batch:
     tokens: Tensor  # (B, L) int64, 0 pads
     n_lengths: Tensor  # (B,) int64
     lengths: Tensor  # (B,) int64, of n + v
-    host_lengths: Tensor  # (B,) the same on the CPU, for packing
     features: Tensor  # (B, F) standardised; F is 0 where no member needs features
     tags: Tensor | None = None  # (B, L) int64, 0 pads
 
     @cached_property
-    def _position(self) -> Tensor:
-        return torch.arange(self.tokens.shape[1], device=self.tokens.device)  # (L,)
+    def position(self) -> Tensor:
+        """(L,) 0, 1, 2, ..."""
+        return torch.arange(self.tokens.shape[1], device=self.tokens.device)
 
     @cached_property
     def inside(self) -> Tensor:
         """(B, L) bool: not padding."""
-        return self._position < self.lengths[:, None]
+        return self.position < self.lengths[:, None]
 
     @cached_property
     def in_n(self) -> Tensor:
         """(B, L) bool: belongs to the noun phrase."""
-        return self._position < self.n_lengths[:, None]
+        return self.position < self.n_lengths[:, None]
 
     @cached_property
     def in_v(self) -> Tensor:
@@ -56,12 +56,13 @@ class Data:
 
     def __init__(self, items: Items, tags: bool, features: bool, device: torch.device) -> None:
         n_lengths, v_lengths = (a.astype(np.int64) for a in (items.n_lengths, items.v_lengths))
-        self.lengths = n_lengths + v_lengths
-        width = int(self.lengths.max(initial=1))
+        self.host_lengths = n_lengths + v_lengths
+        width = int(self.host_lengths.max(initial=1))
         joined = _join(items.n, items.v, n_lengths, v_lengths, width)
         self.device = device
         self.tokens = torch.from_numpy(joined).to(device)
         self.n_lengths = torch.from_numpy(n_lengths).to(device)
+        self.lengths = torch.from_numpy(self.host_lengths).to(device)
         self.tags: Tensor | None = None
         if tags:
             if items.tags_n is None or items.tags_v is None:
@@ -75,15 +76,13 @@ class Data:
 
     def batch(self, rows: NDArray[np.int64]) -> Batch:
         """The chosen rows, no wider than their longest text."""
-        host_lengths = torch.from_numpy(self.lengths[rows])
+        width = int(self.host_lengths[rows].max())
         index = torch.from_numpy(rows).to(self.device)
-        width = int(host_lengths.max())
         tags = self.tags
         return Batch(
             tokens=self.tokens[index, :width].long(),
             n_lengths=self.n_lengths[index],
-            lengths=host_lengths.to(self.device),
-            host_lengths=host_lengths,
+            lengths=self.lengths[index],
             features=self.features[index],
             tags=None if tags is None else tags[index, :width].long(),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from swag_studio.engine.members.base import EnsembleSpec, Member, bilstm_max
+from swag_studio.engine.members.base import BiLstm, EnsembleSpec, Member
 from swag_studio.engine.members.batches import Batch
 
 
@@ -27,7 +27,7 @@ class PosBiLstm(Member):
         self.width = 2 * spec.recipe.pos_hidden
         dim = spec.recipe.embedding_dim
         self.embedding = nn.Embedding(spec.n_tags + 1 + len(words), dim, padding_idx=0)
-        self.lstm = nn.LSTM(dim, spec.recipe.pos_hidden, batch_first=True, bidirectional=True)
+        self.lstm = BiLstm(dim, spec.recipe.pos_hidden)
         self.dropout = nn.Dropout(spec.recipe.dropout)
 
     def symbols(self, batch: Batch) -> Tensor:
@@ -38,5 +38,5 @@ class PosBiLstm(Member):
 
     def forward(self, batch: Batch) -> Tensor:
         inputs = self.dropout(self.embedding(self.symbols(batch)))
-        pooled: Tensor = self.dropout(bilstm_max(self.lstm, inputs, batch.host_lengths))
+        pooled: Tensor = self.dropout(self.lstm(inputs, batch))
         return pooled
