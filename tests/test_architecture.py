@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -92,6 +93,32 @@ def test_every_module_says_what_it_does() -> None:
         if not path.read_text("utf-8").lstrip().startswith('"""')
     ]
     assert silent == []
+
+
+def test_every_dependency_has_its_reason() -> None:
+    reasons = (REPOSITORY / "docs/decisions/libraries.md").read_text("utf-8")
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
+    names = [re.split(r"[<>=]", text)[0] for text in wanted]
+    silent = [n for n in names if n not in reasons and not n.startswith("types-")]
+    assert silent == []
+
+
+def test_every_dependency_is_pinned() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    pins = {
+        re.split("==", line)[0].lower().replace("_", "-")
+        for line in (REPOSITORY / "constraints.txt").read_text("utf-8").splitlines()
+        if "==" in line
+    }
+    wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
+    assert {re.split(r"[<>=]", text)[0].lower() for text in wanted} <= pins
+
+
+def test_the_design_names_every_file_of_the_floors_below_the_engine() -> None:
+    design = (REPOSITORY / "docs/design.md").read_text("utf-8")
+    files = [p.name for p in PACKAGE.glob("*.py") if p.name != "__init__.py"]
+    assert [name for name in files if name not in design] == []
 
 
 # --- the wheel -------------------------------------------------------------------------------
