@@ -1,0 +1,149 @@
+"""Runs a project in processes of its own, kills them, and compares what is left on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from swag_studio import recipe as recipes
+from swag_studio.engine.ingest import run_import
+from swag_studio.project import FOLDERS, Project
+from swag_studio.recipe import STAGES, Recipe
+
+LIMIT = 1800.0  # seconds after which a run counts as hung
+
+# Every stage and every kind of unit, in seconds: two folds, several epochs and checkpoints,
+# several pool blocks, both phases of the filter, everything that is measured beside it.
+TINY = {
+    "prepare.max_contexts": 60,
+    "lm.dim": 16,
+    "lm.epochs": 2,
+    "lm.checkpoint_steps": 10,
+    "generate.candidates": 15,
+    "generate.floor": 9,
+    "generate.contexts_per_block": 8,
+    "generate.draw_budget": 8.0,
+    "filter.mlp_iterations": 3,
+    "filter.ensemble_iterations": 3,
+    "filter.epochs": 2,
+    "filter.mlp_width": 16,
+    "filter.ensemble_width": 16,
+    "filter.embedding_dim": 8,
+    "filter.cnn_filters": 4,
+    "filter.pos_hidden": 8,
+}
+
+
+def make(root: Path, recipe: Recipe, documents: int) -> Path:
+    """A project with the first `documents` of the demo's captions; 0 takes them all."""
+    captions = json.loads((files("swag_studio.resources") / "demo" / "captions.json").read_bytes())
+    if documents:
+        captions = dict(list(captions.items())[:documents])
+    path = root.with_suffix(".json")
+    path.write_text(json.dumps(captions), encoding="utf-8")
+    with Project.create(root, recipe) as project:
+        list(run_import(path, project))
+    return root
+
+
+def tiny_recipe() -> Recipe:
+    return recipes.preset("demo").with_values(TINY)
+
+
+def start(root: Path) -> subprocess.Popen[str]:
+    """`swag-studio run` in a process of its own, telling events as JSON lines."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "swag_studio", "run", str(root), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(root: Path) -> list[dict[str, Any]]:
+    """Runs to the end and returns the events."""
+    process = start(root)
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, err
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def kill_at(root: Path, line: int, delay: float) -> str:
+    """Runs until `line` events were told and `delay` seconds passed, then kill -9.
+
+    Returns the stage that was killed, or "" when the run ended before.
+    """
+    process = start(root)
+    assert process.stdout is not None
+    stage = ""
+    try:
+        for number, text in enumerate(process.stdout):
+            event = json.loads(text)
+            if event["type"] in ("summary", "error"):
+                assert event["type"] == "summary", event
+                return ""
+            stage = event.get("stage", stage)
+            if number >= line:
+                break
+        time.sleep(delay)
+        return stage if process.poll() is None else ""
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def killed(root: Path, kills: int, lines: int, rng: random.Random) -> list[str]:
+    """Kills a run up to `kills` times at random moments; returns the stages that were killed.
+
+    `lines` is the number of events of an unbroken run: the moments are drawn so that the kills
+    spread over all of it.
+    """
+    stages = []
+    for _ in range(kills):
+        stage = kill_at(root, rng.randrange(1 + 2 * lines // (kills + 1)), rng.uniform(0, 0.2))
+        if not stage:
+            break
+        stages.append(stage)
+    finish(root)
+    return stages
+
+
+def fingerprint(root: Path) -> dict[str, str]:
+    """Every file of every artifact but run.json, by hash, and the rows that the stages wrote."""
+    found = {}
+    for folder in FOLDERS.values():
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and path.name != "run.json":
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                found[str(path.relative_to(root))] = digest
+    with Project.open(root, readonly=True) as project:
+        store = project.store
+        rows: dict[str, Any] = {
+            "contexts": list(store.contexts(1)),
+            "dropped": list(store.dropped_pairs(1)),
+            "assigned": list(store.assigned(1)),
+        }
+        for stage in STAGES:
+            (artifact,) = store.artifacts(stage)
+            rows[f"summary of {stage}"] = artifact.summary
+            rows[f"metrics of {stage}"] = [
+                m for m in store.metrics(stage, 1) if m.name not in CLOCKED
+            ]
+        assert project.check() == []
+    found |= {name: hashlib.sha256(repr(r).encode()).hexdigest() for name, r in rows.items()}
+    return found
+
+
+CLOCKED = ("seconds",)  # metrics that tell time, and so differ from run to run
+
+
+def differences(a: dict[str, str], b: dict[str, str]) -> list[str]:
+    """The names that are not the same in both."""
+    return sorted(name for name in a.keys() | b.keys() if a.get(name) != b.get(name))
