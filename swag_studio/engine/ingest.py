@@ -53,13 +53,15 @@ def run_import(
     source_name: str | None = None,
     dry_run: bool = False,
     preview: int = 5,
+    places: int = 0,
 ) -> Iterator[Event]:
     """Imports one file, and yields as a stage does.
 
     Finished's summary: file, format, source_id, sha256, bytes; documents, captions,
     adjacent_pairs (captions that follow each other in a document), own_contexts, own_endings;
     left_out (reason -> count); preview (the first `preview` captions or own contexts);
-    already_imported. A dry run gives the same summary and writes nothing. A file that is in the
+    already_imported; with `places`, left_out_rows (reason -> the first `places` LeftOut as
+    dicts). A dry run gives the same summary and writes nothing. A file that is in the
     project already is not read again: its summary lacks what only reading tells (adjacent_pairs,
     own_endings, preview).
 
@@ -69,7 +71,7 @@ def run_import(
     name = source_name or guess(path)
     source: Source = SOURCES[name](path)
     sha256, size = yield from _hashed(path, source.passes)
-    tally = _Tally(preview)
+    tally = _Tally(preview, max(places, _PLACES))
     source_id = content_id("source", name, sha256)
     info = SourceInfo(source_id, _file_name(path), name, sha256, size, 0, 0, 0)
     known = next((s for s in project.store.sources() if s.id == source_id), None)
@@ -89,7 +91,8 @@ def run_import(
             raise
         yield Changed(TABLES)
     yield from tally.messages()
-    yield Finished(STAGE, _facts(tally.info(info)) | tally.summary())
+    rows = {"left_out_rows": tally.rows()} if places else {}
+    yield Finished(STAGE, _facts(tally.info(info)) | tally.summary() | rows)
 
 
 def _hashed(path: Path, passes: int) -> Generator[Event, None, tuple[str, int]]:
@@ -163,22 +166,22 @@ class _Tally:
     """Counts of what a source gives, document after document."""
 
     preview_size: int
+    most_places: int
     documents: int = 0
     captions: int = 0
     adjacent_pairs: int = 0
     own_contexts: int = 0
     own_endings: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    places: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    places: defaultdict[str, list[LeftOut]] = field(default_factory=lambda: defaultdict(list))
     preview: list[dict[str, Any]] = field(default_factory=list)
     _last: Caption | None = None
 
     def add(self, item: Item) -> None:
         if isinstance(item, LeftOut):
             self.left_out[item.reason] += 1
-            if len(self.places[item.reason]) < _PLACES:
-                detail = f" ({item.detail})" if item.detail else ""
-                self.places[item.reason].append(item.place + detail)
+            if len(self.places[item.reason]) < self.most_places:
+                self.places[item.reason].append(item)
             return
         if isinstance(item, Caption):
             self.captions += 1
@@ -214,12 +217,20 @@ class _Tally:
     def messages(self) -> Iterator[Message]:
         """One message per reason, with the first places."""
         for reason, count in sorted(self.left_out.items()):
+            first = [
+                i.place + (f" ({i.detail})" if i.detail else "")
+                for i in self.places[reason][:_PLACES]
+            ]
             yield Message(
                 STAGE,
                 f"{count:,} x {REASONS[reason]}.",
                 "info" if reason in _HARMLESS else "warning",
-                "\n".join(self.places[reason]) + ("\n..." if count > _PLACES else ""),
+                "\n".join(first) + ("\n..." if count > _PLACES else ""),
             )
+
+    def rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The kept rows of each reason."""
+        return {reason: [asdict(i) for i in rows] for reason, rows in sorted(self.places.items())}
 
     def summary(self) -> dict[str, Any]:
         """What only the reading of the file tells."""
