@@ -1,0 +1,415 @@
+"""The stage "filter": distractors that the classifiers cannot tell from found endings.
+
+k random candidates are assigned to each context; iteration by iteration new classifiers learn to
+tell them from the found endings, and the ones that were easy to tell are replaced (METHOD 2). A
+phase with the MLP alone comes first, then one with all members. Beside it: a control arm, a probe
+and the adversary's strength (`filter_measures`), and at the end scores for every assigned ending
+(`filter_results`).
+
+    initial.safetensors, iteration-*.safetensors   the assignment (assignment.py)
+    measures/*.json                                what was measured beside the iterations
+    crossfit/                                      the models that score the endings, the scores
+
+Every file is a unit of work that is there or not, and made from the recipe and the files before
+it alone; so an interrupted run goes on from the last one and ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swag_studio.engine import filter_measures, filter_results, runtime
+from swag_studio.engine.assignment import Assignment, AssignmentLog, draw_initial
+from swag_studio.engine.corpus import Corpus, Vocabulary
+from swag_studio.engine.crossfit import CrossFit
+from swag_studio.engine.ensemble import JOINT, EnsembleSpec, needs_features, needs_tags
+from swag_studio.engine.filter_curves import (
+    MAIN,
+    STAGE,
+    Info,
+    Point,
+    converged,
+    curve,
+    measure_summary,
+    member_points,
+    metrics_of,
+    phase_summary,
+    swap_points,
+)
+from swag_studio.engine.filter_items import Assigned, Incoming, Source
+from swag_studio.engine.filter_iteration import (
+    Note,
+    noted,
+    remap_tested,
+    rule_for,
+    train_and_test,
+)
+from swag_studio.engine.members.pretrained import load_embeddings
+from swag_studio.engine.remap import Swaps
+from swag_studio.engine.tagging import TagCache, Tagger
+from swag_studio.errors import StageError
+from swag_studio.events import Changed, Event, Finished, Message, Metric, Progress
+from swag_studio.files import read_json, write_json
+from swag_studio.pool import Pool
+from swag_studio.project import Project
+from swag_studio.recipe import FilterRecipe, Recipe
+from swag_studio.records import Artifact
+
+BEAT = 0.1  # seconds between two Progress events
+MIN_CONTEXTS = 10  # below, a test on 20% of them says nothing
+
+T = TypeVar("T")
+Work = Generator[Note, None, T]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Iterations with the same members."""
+
+    name: str
+    members: tuple[str, ...]
+    iterations: int
+    head: str  # whose curve tells whether the phase has converged
+
+
+def run(recipe: Recipe, project: Project) -> Iterator[Event]:
+    """Runs the stage. Raises StageError when too few contexts have k complete candidates."""
+    artifact = project.begin(STAGE, recipe)
+    if artifact.done:
+        return
+    yield Progress(STAGE, 0, 0, "iterations", "loading")
+    loop = _Loop(recipe, project, artifact)
+    yield from loop.run()
+    summary = loop.summary()
+    project.finish(artifact, summary)
+    yield Changed(("endings", "assignments"))
+    yield Finished(STAGE, summary)
+
+
+def phases(recipe: FilterRecipe, members: tuple[str, ...]) -> list[Phase]:
+    """The phases that these members can go through, those with iterations."""
+    head = JOINT if len(members) > 1 else members[0]
+    both = [
+        Phase("mlp", ("mlp",), recipe.mlp_iterations if "mlp" in members else 0, "mlp"),
+        Phase("ensemble", members, recipe.ensemble_iterations, head),
+    ]
+    return [phase for phase in both if phase.iterations]
+
+
+def usable_members(recipe: Recipe, corpus: Corpus, pool: Pool) -> tuple[str, ...]:
+    """The recipe's members, without those that need features that some context lacks."""
+    scored = recipe.generate.score_own or not corpus.own.any()
+    if scored and pool.layout.feature_names:
+        return recipe.filter.members
+    return tuple(name for name in recipe.filter.members if not needs_features([name]))
+
+
+def pos_words(vocabulary: Vocabulary, count: int) -> NDArray[np.uint16]:
+    """The ids of the `count` most frequent words: the vocabulary is in that order."""
+    words = [i for i, token in enumerate(vocabulary.tokens) if token.isalpha()]
+    return np.array(words[:count], np.uint16)
+
+
+class _Loop:
+    """The state of a run: what is assigned now, and what has been committed."""
+
+    def __init__(self, recipe: Recipe, project: Project, artifact: Artifact) -> None:
+        self.recipe, self.project, self.artifact = recipe, project, artifact
+        self.folder = project.folder(artifact)
+        for left in self.folder.rglob(".*.tmp"):  # by a kill within a write
+            left.unlink()
+        self.corpus = Corpus.load(project.folder(project.require("prepare", recipe)))
+        self.pool = Pool.open(project.folder(project.require("generate", recipe)))
+        self.log = AssignmentLog(self.folder)
+        self.members = usable_members(recipe, self.corpus, self.pool)
+        if not self.members:
+            raise StageError(
+                "no member of the filter can be used: the own candidates are not scored. Set "
+                "generate.score_own, or name other members in filter.members."
+            )
+        self.phases = phases(recipe.filter, self.members)
+        if not self.phases:
+            raise StageError("the filter has no iterations left without the MLP.")
+        self.planned = sum(phase.iterations for phase in self.phases)
+        self.device = runtime.choose_device(recipe.run.device, recipe.run.dtype)[0]
+        self.infos: list[Info] = list(self.log.infos())
+        self.worked = 0.0  # seconds in this iteration
+        self.measured: dict[str, list[Point]] = {}
+        self.n_tags = 0
+        self.assignment: Assignment
+        self.assigned: Assigned
+
+    def run(self) -> Iterator[Event]:
+        """All that is not done yet. What is done yields its metrics again: they may be lost."""
+        yield from self._load()
+        for iteration, info in enumerate(self.infos):
+            yield from metrics_of(info["points"], iteration)
+        yield from self._measures("before", 0)
+        for number, phase in enumerate(self.phases):
+            if number and self.recipe.filter.control_arm:
+                step = len(self._infos_of(self.phases[0]))
+                yield from self._measure_control("between", step)
+            while not self._complete(phase):
+                yield from self._iterate(phase)
+        yield from self._measures("after", len(self.infos))
+        yield from self._results()
+
+    # --- loading -------------------------------------------------------------------------
+
+    def _load(self) -> Iterator[Event]:
+        """The current assignment and its endings, in memory; the initial one if there is none."""
+        if self.log.initial() is None:
+            drawing = draw_initial(
+                self.pool,
+                self.corpus.context_ids,
+                self.recipe.filter.distractors,
+                self._seed("initial"),
+            )
+            total = len(self.corpus.context_ids)
+            initial = yield from self._said(noted(drawing, f"drawing distractors {{}}/{total}"))
+            self.log.begin(initial)
+        current = self.log.current()
+        assert current is not None
+        self.assignment = current
+        yield from self._check_contexts()
+        source = Source(self.corpus, self.pool, current.contexts)
+        if needs_tags(self.members):
+            yield self._progress("loading the tagger")
+            tagger = Tagger(self.corpus.vocabulary.tokens)
+            self.n_tags = len(tagger.labels)
+            pool_key = self.project.require("generate", self.recipe).key
+            source.tag_with(tagger, TagCache.of(self.folder.parent, self.pool, pool_key, tagger))
+        gathering = Assigned.gather(source, current)
+        self.assigned = yield from self._said(
+            noted(gathering, f"reading the pool {{}}/{len(current)}")
+        )
+
+    def _check_contexts(self) -> Iterator[Event]:
+        k, count = self.recipe.filter.distractors, len(self.assignment)
+        left_out = len(self.corpus.context_ids) - count
+        if count < MIN_CONTEXTS:
+            raise StageError(
+                f"only {count} contexts have {k} complete candidates; the filter needs "
+                f"{MIN_CONTEXTS}. Import more captions, or lower filter.distractors."
+            )
+        if left_out:
+            yield Message(
+                STAGE, f"{left_out} contexts have fewer than {k} complete candidates: left out."
+            )
+        if dropped := [m for m in self.recipe.filter.members if m not in self.members]:
+            names = ", ".join(dropped)
+            yield Message(STAGE, f"Left out, for own candidates are not scored: {names}.")
+
+    def spec(self, members: tuple[str, ...]) -> EnsembleSpec:
+        """The ensemble of these members."""
+        recipe = self.recipe.filter
+        if self._halvings:
+            recipe = replace(
+                recipe,
+                batch=max(1, recipe.batch >> self._halvings),
+                mlp_batch=max(1, recipe.mlp_batch >> self._halvings),
+            )
+        return EnsembleSpec(
+            members=members,
+            recipe=recipe,
+            vocabulary=len(self.corpus.vocabulary),
+            n_tags=self.n_tags,
+            pos_words=pos_words(self.corpus.vocabulary, recipe.pos_words),
+            feature_count=len(self.pool.layout.feature_names),
+            embeddings=self._embeddings if "bow" in members else None,
+        )
+
+    @cached_property
+    def _embeddings(self) -> NDArray[np.float32] | None:
+        file = self.recipe.filter.embeddings_file
+        return load_embeddings(Path(file), self.corpus.vocabulary) if file else None
+
+    # --- iterations ----------------------------------------------------------------------
+
+    def _complete(self, phase: Phase) -> bool:
+        infos, recipe = self._infos_of(phase), self.recipe.filter
+        return len(infos) >= phase.iterations or (
+            recipe.converge
+            and converged(curve(infos, "accuracy_4way", phase.head), recipe.converge_window)
+        )
+
+    def _infos_of(self, phase: Phase) -> list[Info]:
+        return [info for info in self.infos if info["phase"] == phase.name]
+
+    def _iterate(self, phase: Phase) -> Iterator[Event]:
+        """One iteration: trained, tested, replaced, committed."""
+        iteration, self.worked = len(self.infos), 0.0
+        seed = self._seed(iteration)
+
+        def work() -> Work[tuple[list[Point], Swaps, Incoming]]:
+            tested = yield from train_and_test(
+                self.spec(phase.members), self.assigned, self.device, seed
+            )
+            rule = rule_for(self.recipe.filter, tested)
+            swaps, incoming = yield from remap_tested(
+                rule, tested, self.assigned, self.assignment, seed
+            )
+            points = member_points(tested.measures, MAIN)
+            return points + swap_points(rule, swaps, len(tested.test)), swaps, incoming
+
+        points, swaps, incoming = yield from self._fitting(work)
+        info = {"phase": phase.name, "points": points}
+        self.log.commit(iteration, swaps, info)
+        self.infos.append(info)
+        self.assignment.apply(swaps)
+        self.assigned.put(swaps, incoming)
+        yield from metrics_of(info["points"], iteration)
+        yield Metric(STAGE, "seconds", iteration, self.worked, {"arm": MAIN})
+        yield self._progress()
+
+    # --- beside the iterations -----------------------------------------------------------
+
+    def _measures(self, when: str, step: int) -> Iterator[Event]:
+        """Control arm, probe and strength, before or after the iterations."""
+        recipe, seed = self.recipe.filter, self._seed(when)
+        if recipe.control_arm:
+            yield from self._measure_control(when, step)
+
+        def probe() -> Work[list[Point]]:
+            folds, spec = recipe.crossfit_folds, self.spec(self.members)
+            return filter_measures.probe(spec, self.assigned, folds, self.device, seed)
+
+        if recipe.probe:
+            yield from self._measure(f"probe-{when}", probe, step)
+
+        def strength() -> Work[list[Point]]:
+            folds, spec = recipe.strength_folds, self.spec(self.members)
+            if when == "after" and folds == recipe.crossfit_folds:
+                fits = self._cross_fit()  # the models that score the endings do
+            else:
+                fits = filter_measures.cross_fit(spec, self.assigned, folds, self.device, seed)
+            return filter_measures.strength(fits)
+
+        if recipe.strength_folds:
+            yield from self._measure(f"strength-{when}", strength, step)
+
+    def _measure_control(self, when: str, step: int) -> Iterator[Event]:
+        """The same classifiers on the distractors that were drawn at first."""
+        initial = self.log.initial()
+        assert initial is not None
+        source, seed = self.assigned.source, self._seed(when)
+
+        def work() -> Work[list[Point]]:
+            spec = self.spec(self.members)
+            return filter_measures.control(spec, source, initial, self.device, seed)
+
+        yield from self._measure(f"control-{when}", work, step)
+
+    def _measure(
+        self, name: str, work: Callable[[], Work[list[Point]]], step: int
+    ) -> Iterator[Event]:
+        """The points that `work` returns, or those that it returned before an interruption."""
+        path = self.folder / "measures" / f"{name}.json"
+        if not path.exists():
+            write_json(path, (yield from self._fitting(work, name)))
+        self.measured[name] = read_json(path)
+        yield from metrics_of(self.measured[name], step)
+
+    # --- results -------------------------------------------------------------------------
+
+    def _cross_fit(self) -> Work[CrossFit]:
+        """The models that score the final endings; each fold is fitted once, whoever asks."""
+        return filter_measures.cross_fit(
+            self.spec(self.members),
+            self.assigned,
+            self.recipe.filter.crossfit_folds,
+            self.device,
+            self._seed("crossfit"),
+            self.folder / "crossfit",
+        )
+
+    def _results(self) -> Iterator[Event]:
+        """The cross-fitted scores of all assigned endings, and the rows of the store."""
+        fits = yield from self._fitting(self._cross_fit, "scoring")
+        writing = filter_results.write_endings(
+            self.project.store,
+            self.project.require("prepare", self.recipe).version,
+            self.artifact.version,
+            self.corpus,
+            self.assigned,
+            fits.scores[JOINT].reshape(self.assigned.rows.shape),
+        )
+        yield from self._said(noted(writing, f"writing endings {{}}/{len(self.assignment)}"))
+
+    def summary(self) -> dict[str, object]:
+        """Counts and figures."""
+        last = [info["points"] for info in self.infos[-5:]]
+        shares = [
+            value for points in last for name, value, _ in points if name == "exhausted_share"
+        ]
+        return {
+            "contexts": len(self.assignment),
+            "left_out": len(self.corpus.context_ids) - len(self.assignment),
+            "distractors": self.recipe.filter.distractors,
+            "members": list(self.members),
+            "iterations": {phase.name: len(self._infos_of(phase)) for phase in self.phases},
+            "phases": {
+                phase.name: phase_summary(self._infos_of(phase), [*self.members, JOINT])
+                for phase in self.phases
+            },
+            "beside": measure_summary(self.measured),
+            "exhausted_share": round(float(np.mean(shares)), 4) if shares else 0.0,
+        }
+
+    def _seed(self, *parts: str | int) -> int:
+        return runtime.seed_for(self.recipe.run.seed, STAGE, *parts)
+
+    # --- events --------------------------------------------------------------------------
+
+    def _progress(self, note: Note = "") -> Progress:
+        return Progress(STAGE, len(self.infos), self.planned, "iterations", note)
+
+    def _fitting(self, work: Callable[[], Work[T]], prefix: str = "") -> Generator[Event, None, T]:
+        """Work that trains; begun anew with half the batch where memory does not suffice.
+
+        How often it was halved is kept: the numbers depend on it, and so an interrupted run must
+        go on with it.
+        """
+        while True:
+            try:
+                return (yield from self._said(work(), prefix))
+            except RuntimeError as error:
+                batch = self.spec(self.members).recipe.batch
+                if not runtime.is_out_of_memory(error) or batch < 4:
+                    raise
+            write_json(self.folder / "batch.json", {"halvings": self._halvings + 1})
+            runtime.free_memory()
+            yield Message(
+                STAGE,
+                f"{batch} endings at once do not fit the device's memory: going on with half.",
+                "warning",
+            )
+
+    @property
+    def _halvings(self) -> int:
+        path = self.folder / "batch.json"
+        return int(read_json(path)["halvings"]) if path.exists() else 0
+
+    def _said(self, work: Work[T], prefix: str = "") -> Generator[Event, None, T]:
+        """`work`, with Progress no more often than a screen can show; adds up its seconds."""
+        said = time.monotonic()
+        while True:
+            resumed = time.monotonic()
+            try:
+                note = next(work)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            finally:
+                self.worked += time.monotonic() - resumed
+            if time.monotonic() - said >= BEAT:
+                yield self._progress(f"{prefix}: {note}" if prefix else note)
+                said = time.monotonic()
