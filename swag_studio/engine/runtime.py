@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 
 import psutil
 import torch
+from torch import Tensor
 
 from swag_studio.errors import StageError
 
@@ -91,31 +92,35 @@ def _works(name: str) -> bool:
 
 
 def _bfloat16_pays(device: str) -> bool:
-    fast = gemm_speed(device, torch.bfloat16)
-    return fast > _WORTH_BFLOAT16 * gemm_speed(device, torch.float32)
+    speeds = gemm_speeds(device)
+    return speeds[torch.bfloat16] > _WORTH_BFLOAT16 * speeds[torch.float32]
 
 
 @functools.cache
-def gemm_speed(device: str, dtype: torch.dtype) -> float:
-    """FLOP/s of a square product on the device, the best of three; 0 where it is not possible.
+def gemm_speeds(device: str) -> dict[torch.dtype, float]:
+    """FLOP/s of a square product on the device, by number type; 0 where it is not possible.
 
-    Small on the CPU, where bfloat16 can be a hundred times slower than float32.
+    The types take turns and the best time of each counts, so that other work on the machine
+    slows both alike. Measured once per process.
     """
-    size = 256 if device == "cpu" else 2048
-    try:
-        a = torch.ones(size, size, device=device, dtype=dtype)
-        best = min(_seconds(lambda: a @ a, device) for _ in range(4))
-    except (RuntimeError, TypeError):
-        return 0.0
-    return 2 * size**3 / best
+    # Small on the CPU, where bfloat16 can be a hundred times slower than float32.
+    size, dtypes = 256 if device == "cpu" else 2048, (torch.float32, torch.bfloat16)
+    best = dict.fromkeys(dtypes, float("inf"))
+    for _ in range(12):
+        for dtype in dtypes:
+            try:
+                a = torch.ones(size, size, device=device, dtype=dtype)
+                best[dtype] = min(best[dtype], _seconds(a, device))
+            except (RuntimeError, TypeError):
+                best[dtype] = float("inf")
+    return {dtype: 2 * size**3 / seconds for dtype, seconds in best.items()}
 
 
-def _seconds(work: Callable[[], object], device: str) -> float:
-    wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device)
+def _seconds(a: Tensor, device: str) -> float:
     start = time.perf_counter()
-    work()
-    if wait is not None:
-        wait()
+    product = a @ a
+    if device != "cpu":
+        product[0, 0].item()  # waits for the device
     return max(time.perf_counter() - start, 1e-9)
 
 
