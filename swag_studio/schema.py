@@ -6,10 +6,19 @@ a version whose artifact is not `done`, are invisible to every reader.
 
 from __future__ import annotations
 
+import sqlite3
+
 from sqlite_utils import Database, Migrations
 from sqlite_utils.db import Table
 
 migrations = Migrations("swag_studio")
+
+NEEDS_SQLITE = (3, 37, 0)  # the first with STRICT tables
+
+
+def sqlite_version() -> tuple[int, ...]:
+    """The version of SQLite that this Python uses."""
+    return tuple(sqlite3.sqlite_version_info)
 
 
 def _table(db: Database, name: str) -> Table:
