@@ -81,9 +81,9 @@ def _works(name: str) -> bool:
     if name == "cuda":
         # cuBLAS reads it when it starts; without it its sums may differ from run to run.
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    available = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     try:
-        if name in available and not available[name]():
+        if not there.get(name, True):
             return False
         ones = torch.ones(4, 4, device=name)
         return bool((ones @ ones).sum().item() == 64.0)
@@ -100,19 +100,24 @@ def _bfloat16_pays(device: str) -> bool:
 def gemm_speeds(device: str) -> dict[torch.dtype, float]:
     """FLOP/s of a square product on the device, by number type; 0 where it is not possible.
 
-    The types take turns and the best time of each counts, so that other work on the machine
-    slows both alike. Measured once per process.
+    On a CPU, of one thread. The types take turns and the best time of each counts, so that other
+    work on the machine slows both alike. Measured once per process.
     """
     # Small on the CPU, where bfloat16 can be a hundred times slower than float32.
     size, dtypes = 256 if device == "cpu" else 2048, (torch.float32, torch.bfloat16)
     best = dict.fromkeys(dtypes, float("inf"))
-    for _ in range(12):
-        for dtype in dtypes:
-            try:
-                a = torch.ones(size, size, device=device, dtype=dtype)
-                best[dtype] = min(best[dtype], _seconds(a, device))
-            except (RuntimeError, TypeError):
-                best[dtype] = float("inf")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for _ in range(6):
+            for dtype in dtypes:
+                try:
+                    a = torch.ones(size, size, device=device, dtype=dtype)
+                    best[dtype] = min(best[dtype], _seconds(a, device))
+                except (RuntimeError, TypeError):
+                    best[dtype] = float("inf")
+    finally:
+        torch.set_num_threads(threads)
     return {dtype: 2 * size**3 / seconds for dtype, seconds in best.items()}
 
 
