@@ -176,6 +176,11 @@ class Pool:
         write_json(self.folder / "blocks.json", sums)
         return hashlib.blake2b("".join(sums).encode(), digest_size=16).hexdigest()
 
+    @property
+    def sealed(self) -> bool:
+        """Whether the pool was finished."""
+        return (self.folder / "blocks.json").exists()
+
     # --- reading -------------------------------------------------------------------------
 
     def counts(self) -> NDArray[np.int64]:
@@ -206,17 +211,19 @@ class Pool:
     def problems(self) -> list[str]:
         """Every block read whole and compared with its checksum and with the seal."""
         found: list[str] = []
-        seal = self.folder / "blocks.json"
         sums: list[str] | None = None
-        if seal.exists():
+        if sealed := self.sealed:
             try:
-                sums = read_json(seal)
+                sums = read_json(self.folder / "blocks.json")
+                if not isinstance(sums, list) or len(sums) != self.layout.blocks:
+                    raise ValueError
             except (OSError, ValueError):
-                found.append(f"{seal.name}: not readable")
+                found.append("blocks.json: not the list of the blocks' checksums")
+                sums = None
         for block in range(self.layout.blocks):
             name = self.path(block).name
             if not self.path(block).exists():
-                if sums is not None:
+                if sealed:
                     found.append(f"{name}: missing")
                 continue
             try:

@@ -251,12 +251,18 @@ class Project:
         if problems:
             return problems
         for artifact in self.store.artifacts("generate"):
-            if artifact.done or (self.folder(artifact) / "pool.json").exists():
+            folder = self.folder(artifact)
+            if not (folder / "pool.json").exists():  # not begun, unless it is done
+                found = ["pool.json: missing"] if artifact.done and folder.is_dir() else []
+            else:
                 try:
-                    found = Pool.open(self.folder(artifact)).problems()
-                except ProjectError as error:
-                    found = [str(error)]
-                problems += [f"{artifact.folder}/{problem}" for problem in found]
+                    pool = Pool.open(folder)
+                    found = pool.problems()
+                    if artifact.done and not pool.sealed:
+                        found.append("blocks.json: missing")
+                except ProjectError:
+                    found = ["pool.json: damaged"]
+            problems += [f"{artifact.folder}/{problem}" for problem in found]
         for stage in STAGES:
             for artifact in self.store.artifacts(stage):
                 if artifact.done and not self.folder(artifact).is_dir():

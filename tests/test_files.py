@@ -1,0 +1,68 @@
+"""A file appears whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swag_studio.files import read_json, write_bytes, write_json, write_text
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def test_a_file_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "file"
+    write_bytes(path, b"one")
+    write_bytes(path, b"two\0")
+    assert path.read_bytes() == b"two\0"
+    assert names(path.parent) == ["file"]
+
+
+def test_line_ends_stay(tmp_path: Path) -> None:
+    write_text(tmp_path / "file", "ñ\r\n\n")
+    assert (tmp_path / "file").read_bytes() == "ñ\r\n\n".encode()
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "file"
+    write_bytes(path, b"old")
+    monkeypatch.setattr(*{"fsync": (os, "fsync"), "replace": (Path, "replace")}[call], fail)
+    with pytest.raises(OSError):
+        write_bytes(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["file"]
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=6,
+)
+
+
+@given(values)
+def test_json_comes_back(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / "value.json"
+    write_json(path, value)
+    assert read_json(path) == value
+
+
+def test_equal_values_give_equal_bytes(tmp_path: Path) -> None:
+    write_json(tmp_path / "a", {"b": 1, "a": "ñ"})
+    write_json(tmp_path / "b", {"a": "ñ", "b": 1})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert json.loads((tmp_path / "a").read_text("utf-8")) == {"a": "ñ", "b": 1}
