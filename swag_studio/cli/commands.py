@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -285,7 +286,7 @@ def doctor(json: Json = False) -> None:
     rows = [[f.name, f.value, "" if f.ok else f.remedy] for f in findings]
     out.table("", ["", "found", "what to do"], rows)
     wrong = [f.name for f in findings if not f.ok]
-    out.summary("doctor", {"findings": {f.name: f.value for f in findings}, "wrong": wrong})
+    out.summary("doctor", {"findings": [asdict(f) for f in findings], "wrong": wrong})
     raise typer.Exit(1 if wrong else 0)
 
 
