@@ -57,6 +57,8 @@ class Data:
     def __init__(self, items: Items, tags: bool, features: bool, device: torch.device) -> None:
         n_lengths, v_lengths = (a.astype(np.int64) for a in (items.n_lengths, items.v_lengths))
         self.host_lengths = n_lengths + v_lengths
+        if self.host_lengths.min(initial=1) < 1:
+            raise ValueError("an ending has no tokens")
         width = int(self.host_lengths.max(initial=1))
         joined = _join(items.n, items.v, n_lengths, v_lengths, width)
         self.device = device
