@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_studio.files import read_json, write_bytes, write_json, write_text
@@ -54,6 +54,7 @@ values = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(values)
 def test_json_comes_back(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "value.json"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_studio import recipe as recipes
@@ -42,6 +42,7 @@ changes = st.sampled_from(sorted(FIELDS)).flatmap(
 )
 
 
+@settings(max_examples=50)
 @given(st.sampled_from(PRESETS), st.lists(changes, max_size=4))
 def test_toml_gives_the_same_recipe(name: str, values: list[tuple[str, Any]]) -> None:
     try:
