@@ -380,6 +380,14 @@ def _messages(summary: Mapping[str, Any]) -> Iterator[Event]:
             "captions are few for prepare.min_count.",
             "warning",
         )
+    unknown = summary["dropped"].get("unknown_word", 0)
+    if unknown > 0.2 * summary["pairs"]:
+        yield Message(
+            STAGE,
+            f"{unknown} found endings hold a word that their fold's language model would not know. "
+            "More captions, more folds or a lower prepare.min_count keep more of them.",
+            "warning",
+        )
     for what in ("folds", "splits"):
         if empty := [name for name, n in summary[what].items() if not n]:
             yield Message(STAGE, f"No context in {what}: {', '.join(empty)}.", "warning")

@@ -68,9 +68,17 @@ def tokenise(text: str) -> list[str]:
     return tokens
 
 
+_MARKS_MADE_PLAIN = str.maketrans(
+    dict.fromkeys("‘’‚‛´`′ʼ", "'") | dict.fromkeys("“”„‟″«»", '"') | {"⁄": "/"}
+)
+
+
 def plain(text: str) -> str:
-    """NFKC with plain apostrophes: what a text that is not cleaned (own candidates) needs."""
-    return unicodedata.normalize("NFKC", text).replace("’", "'")
+    """NFKC, and one kind of quotes: what all text goes through, cleaned or not."""
+    # Before too: NFKC would take an acute accent that serves as apostrophe apart.
+    return unicodedata.normalize("NFKC", text.translate(_MARKS_MADE_PLAIN)).translate(
+        _MARKS_MADE_PLAIN
+    )
 
 
 def tokens_of(text: str) -> list[str]:
@@ -121,12 +129,14 @@ def join(tokens: Sequence[str]) -> str:
 # --- casing ----------------------------------------------------------------------------------
 
 
-def starts_sentence(tokens: Sequence[str]) -> list[bool]:
-    """For each token, whether it opens a sentence or a quotation, where a capital says nothing."""
-    result, opens = [], True
+def case_unsure(tokens: Sequence[str]) -> list[bool]:
+    """For each token, whether a capital says nothing about it: at a sentence's start, in quotes."""
+    result, opens, in_quotes = [], True, False
     for token in tokens:
-        result.append(opens)
-        if token in SENTENCE_STOPS or token == '"':
+        result.append(opens or in_quotes)
+        if token == '"':
+            in_quotes = not in_quotes
+        elif token in SENTENCE_STOPS:
             opens = True
         elif any(c.isalnum() for c in token):
             opens = False

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swag_studio.engine.corpus import MAX_VOCABULARY, SPECIALS, UNK, Ids, Ragged, Vocabulary
-from swag_studio.engine.text import starts_sentence
+from swag_studio.engine.text import case_unsure
 
 
 class TokenTable:
@@ -25,7 +25,7 @@ class TokenTable:
         self._forms: dict[str, int] = {}
         self._values, self._offsets = array("I"), array("q", [0])
         self._names: list[str] = []
-        self._starts = bytearray()  # 1: opens a sentence, so that its capital says nothing
+        self._unsure = bytearray()  # 1: a capital says nothing about this token
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -34,7 +34,7 @@ class TokenTable:
         """Adds a sequence, and returns its number."""
         forms = self._forms
         self._values.extend([forms.setdefault(token, len(forms)) for token in tokens])
-        self._starts.extend(starts_sentence(tokens))
+        self._unsure.extend(case_unsure(tokens))
         self._offsets.append(len(self._values))
         return len(self) - 1
 
@@ -55,11 +55,11 @@ class TokenTable:
         return self._names
 
     def arrays(self) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.bool_]]:
-        """(form of each token, offsets of the sequences, whether each token opens a sentence)."""
+        """(form of each token, offsets of the sequences, whether its case says nothing)."""
         return (
             np.array(self._values, np.uint32),
             np.array(self._offsets, np.int64),
-            np.frombuffer(bytes(self._starts), np.bool_),
+            np.frombuffer(bytes(self._unsure), np.bool_),
         )
 
 
@@ -78,10 +78,10 @@ def build(table: TokenTable, others: Counter[str], min_count: int) -> Words:
     Ids fall with the count, equal counts by the token. What is seen fewer than `min_count` times
     in all, or falls beyond MAX_VOCABULARY, becomes UNK.
     """
-    values, offsets, starts = table.arrays()
+    values, offsets, unsure = table.arrays()
     forms = table.forms
     seen = np.bincount(values, minlength=len(forms))
-    inside = np.bincount(values[~starts], minlength=len(forms))
+    inside = np.bincount(values[~unsure], minlength=len(forms))
     counts = Counter(others)
     for form, count in zip(forms, seen.tolist(), strict=True):
         counts[form.lower()] += count
