@@ -18,19 +18,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swag_studio.engine import filter_measures, filter_results, runtime
 from swag_studio.engine.assignment import Assignment, AssignmentLog, draw_initial
-from swag_studio.engine.corpus import Corpus, Vocabulary
 from swag_studio.engine.crossfit import CrossFit
-from swag_studio.engine.ensemble import JOINT, EnsembleSpec, needs_features, needs_tags
+from swag_studio.engine.ensemble import JOINT, EnsembleSpec, needs_tags
 from swag_studio.engine.filter_curves import (
     MAIN,
     STAGE,
@@ -44,7 +39,7 @@ from swag_studio.engine.filter_curves import (
     phase_summary,
     swap_points,
 )
-from swag_studio.engine.filter_items import Assigned, Incoming, Source
+from swag_studio.engine.filter_items import Assigned, Incoming
 from swag_studio.engine.filter_iteration import (
     Note,
     noted,
@@ -52,15 +47,13 @@ from swag_studio.engine.filter_iteration import (
     rule_for,
     train_and_test,
 )
-from swag_studio.engine.members.pretrained import load_embeddings
+from swag_studio.engine.filter_setup import Phase, Setup
 from swag_studio.engine.remap import Swaps
-from swag_studio.engine.tagging import TagCache, Tagger
 from swag_studio.errors import StageError
 from swag_studio.events import Changed, Event, Finished, Message, Metric, Progress
 from swag_studio.files import read_json, write_json
-from swag_studio.pool import Pool
 from swag_studio.project import Project
-from swag_studio.recipe import FilterRecipe, Recipe
+from swag_studio.recipe import Recipe
 from swag_studio.records import Artifact
 
 BEAT = 0.1  # seconds between two Progress events
@@ -68,16 +61,6 @@ MIN_CONTEXTS = 10  # below, a test on 20% of them says nothing
 
 T = TypeVar("T")
 Work = Generator[Note, None, T]
-
-
-@dataclass(frozen=True)
-class Phase:
-    """Iterations with the same members."""
-
-    name: str
-    members: tuple[str, ...]
-    iterations: int
-    head: str  # whose curve tells whether the phase has converged
 
 
 def run(recipe: Recipe, project: Project) -> Iterator[Event]:
@@ -94,30 +77,6 @@ def run(recipe: Recipe, project: Project) -> Iterator[Event]:
     yield Finished(STAGE, summary)
 
 
-def phases(recipe: FilterRecipe, members: tuple[str, ...]) -> list[Phase]:
-    """The phases that these members can go through, those with iterations."""
-    head = JOINT if len(members) > 1 else members[0]
-    both = [
-        Phase("mlp", ("mlp",), recipe.mlp_iterations if "mlp" in members else 0, "mlp"),
-        Phase("ensemble", members, recipe.ensemble_iterations, head),
-    ]
-    return [phase for phase in both if phase.iterations]
-
-
-def usable_members(recipe: Recipe, corpus: Corpus, pool: Pool) -> tuple[str, ...]:
-    """The recipe's members, without those that need features that some context lacks."""
-    scored = recipe.generate.score_own or not corpus.own.any()
-    if scored and pool.layout.feature_names:
-        return recipe.filter.members
-    return tuple(name for name in recipe.filter.members if not needs_features([name]))
-
-
-def pos_words(vocabulary: Vocabulary, count: int) -> NDArray[np.uint16]:
-    """The ids of the `count` most frequent words: the vocabulary is in that order."""
-    words = [i for i, token in enumerate(vocabulary.tokens) if token.isalpha()]
-    return np.array(words[:count], np.uint16)
-
-
 class _Loop:
     """The state of a run: what is assigned now, and what has been committed."""
 
@@ -126,24 +85,11 @@ class _Loop:
         self.folder = project.folder(artifact)
         for left in self.folder.rglob(".*.tmp"):  # by a kill within a write
             left.unlink()
-        self.corpus = Corpus.load(project.folder(project.require("prepare", recipe)))
-        self.pool = Pool.open(project.folder(project.require("generate", recipe)))
+        self.setup = Setup(recipe, project)
         self.log = AssignmentLog(self.folder)
-        self.members = usable_members(recipe, self.corpus, self.pool)
-        if not self.members:
-            raise StageError(
-                "no member of the filter can be used: the own candidates are not scored. Set "
-                "generate.score_own, or name other members in filter.members."
-            )
-        self.phases = phases(recipe.filter, self.members)
-        if not self.phases:
-            raise StageError("the filter has no iterations left without the MLP.")
-        self.planned = sum(phase.iterations for phase in self.phases)
-        self.device = runtime.choose_device(recipe.run.device, recipe.run.dtype)[0]
         self.infos: list[Info] = list(self.log.infos())
-        self.worked = 0.0  # seconds in this iteration
         self.measured: dict[str, list[Point]] = {}
-        self.n_tags = 0
+        self.worked = 0.0  # seconds in this iteration
         self.assignment: Assignment
         self.assigned: Assigned
 
@@ -153,9 +99,9 @@ class _Loop:
         for iteration, info in enumerate(self.infos):
             yield from metrics_of(info["points"], iteration)
         yield from self._measures("before", 0)
-        for number, phase in enumerate(self.phases):
+        for number, phase in enumerate(self.setup.phases):
             if number and self.recipe.filter.control_arm:
-                step = len(self._infos_of(self.phases[0]))
+                step = len(self._infos_of(self.setup.phases[0]))
                 yield from self._measure_control("between", step)
             while not self._complete(phase):
                 yield from self._iterate(phase)
@@ -168,25 +114,21 @@ class _Loop:
         """The current assignment and its endings, in memory; the initial one if there is none."""
         if self.log.initial() is None:
             drawing = draw_initial(
-                self.pool,
-                self.corpus.context_ids,
+                self.setup.pool,
+                self.setup.corpus.context_ids,
                 self.recipe.filter.distractors,
                 self._seed("initial"),
             )
-            total = len(self.corpus.context_ids)
+            total = len(self.setup.corpus.context_ids)
             initial = yield from self._said(noted(drawing, f"drawing distractors {{}}/{total}"))
             self.log.begin(initial)
         current = self.log.current()
         assert current is not None
         self.assignment = current
         yield from self._check_contexts()
-        source = Source(self.corpus, self.pool, current.contexts)
-        if needs_tags(self.members):
+        if needs_tags(self.setup.members):
             yield self._progress("loading the tagger")
-            tagger = Tagger(self.corpus.vocabulary.tokens)
-            self.n_tags = len(tagger.labels)
-            pool_key = self.project.require("generate", self.recipe).key
-            source.tag_with(tagger, TagCache.of(self.folder.parent, self.pool, pool_key, tagger))
+        source = self.setup.source(current.contexts, self.folder.parent)
         gathering = Assigned.gather(source, current)
         self.assigned = yield from self._said(
             noted(gathering, f"reading the pool {{}}/{len(current)}")
@@ -194,7 +136,7 @@ class _Loop:
 
     def _check_contexts(self) -> Iterator[Event]:
         k, count = self.recipe.filter.distractors, len(self.assignment)
-        left_out = len(self.corpus.context_ids) - count
+        left_out = len(self.setup.corpus.context_ids) - count
         if count < MIN_CONTEXTS:
             raise StageError(
                 f"only {count} contexts have {k} complete candidates; the filter needs "
@@ -204,33 +146,8 @@ class _Loop:
             yield Message(
                 STAGE, f"{left_out} contexts have fewer than {k} complete candidates: left out."
             )
-        if dropped := [m for m in self.recipe.filter.members if m not in self.members]:
-            names = ", ".join(dropped)
+        if names := ", ".join(self.setup.left_out_members):
             yield Message(STAGE, f"Left out, for own candidates are not scored: {names}.")
-
-    def spec(self, members: tuple[str, ...]) -> EnsembleSpec:
-        """The ensemble of these members."""
-        recipe = self.recipe.filter
-        if self._halvings:
-            recipe = replace(
-                recipe,
-                batch=max(1, recipe.batch >> self._halvings),
-                mlp_batch=max(1, recipe.mlp_batch >> self._halvings),
-            )
-        return EnsembleSpec(
-            members=members,
-            recipe=recipe,
-            vocabulary=len(self.corpus.vocabulary),
-            n_tags=self.n_tags,
-            pos_words=pos_words(self.corpus.vocabulary, recipe.pos_words),
-            feature_count=len(self.pool.layout.feature_names),
-            embeddings=self._embeddings if "bow" in members else None,
-        )
-
-    @cached_property
-    def _embeddings(self) -> NDArray[np.float32] | None:
-        file = self.recipe.filter.embeddings_file
-        return load_embeddings(Path(file), self.corpus.vocabulary) if file else None
 
     # --- iterations ----------------------------------------------------------------------
 
@@ -251,7 +168,7 @@ class _Loop:
 
         def work() -> Work[tuple[list[Point], Swaps, Incoming]]:
             tested = yield from train_and_test(
-                self.spec(phase.members), self.assigned, self.device, seed
+                self._spec(phase.members), self.assigned, self.setup.device, seed
             )
             rule = rule_for(self.recipe.filter, tested)
             swaps, incoming = yield from remap_tested(
@@ -275,25 +192,25 @@ class _Loop:
     def _measures(self, when: str, step: int) -> Iterator[Event]:
         """Control arm, probe and strength, before or after the iterations."""
         recipe, seed = self.recipe.filter, self._seed(when)
+        device, folds = self.setup.device, recipe.strength_folds
         if recipe.control_arm:
             yield from self._measure_control(when, step)
 
         def probe() -> Work[list[Point]]:
-            folds, spec = recipe.crossfit_folds, self.spec(self.members)
-            return filter_measures.probe(spec, self.assigned, folds, self.device, seed)
-
-        if recipe.probe:
-            yield from self._measure(f"probe-{when}", probe, step)
+            return filter_measures.probe(
+                self._spec(), self.assigned, recipe.crossfit_folds, device, seed
+            )
 
         def strength() -> Work[list[Point]]:
-            folds, spec = recipe.strength_folds, self.spec(self.members)
             if when == "after" and folds == recipe.crossfit_folds:
                 fits = self._cross_fit()  # the models that score the endings do
             else:
-                fits = filter_measures.cross_fit(spec, self.assigned, folds, self.device, seed)
+                fits = filter_measures.cross_fit(self._spec(), self.assigned, folds, device, seed)
             return filter_measures.strength(fits)
 
-        if recipe.strength_folds:
+        if recipe.probe:
+            yield from self._measure(f"probe-{when}", probe, step)
+        if folds:
             yield from self._measure(f"strength-{when}", strength, step)
 
     def _measure_control(self, when: str, step: int) -> Iterator[Event]:
@@ -303,8 +220,8 @@ class _Loop:
         source, seed = self.assigned.source, self._seed(when)
 
         def work() -> Work[list[Point]]:
-            spec = self.spec(self.members)
-            return filter_measures.control(spec, source, initial, self.device, seed)
+            spec = self._spec()
+            return filter_measures.control(spec, source, initial, self.setup.device, seed)
 
         yield from self._measure(f"control-{when}", work, step)
 
@@ -323,10 +240,10 @@ class _Loop:
     def _cross_fit(self) -> Work[CrossFit]:
         """The models that score the final endings; each fold is fitted once, whoever asks."""
         return filter_measures.cross_fit(
-            self.spec(self.members),
+            self._spec(),
             self.assigned,
             self.recipe.filter.crossfit_folds,
-            self.device,
+            self.setup.device,
             self._seed("crossfit"),
             self.folder / "crossfit",
         )
@@ -336,9 +253,9 @@ class _Loop:
         fits = yield from self._fitting(self._cross_fit, "scoring")
         writing = filter_results.write_endings(
             self.project.store,
-            self.project.require("prepare", self.recipe).version,
+            self.setup.prepared.version,
             self.artifact.version,
-            self.corpus,
+            self.setup.corpus,
             self.assigned,
             fits.scores[JOINT].reshape(self.assigned.rows.shape),
         )
@@ -352,17 +269,20 @@ class _Loop:
         ]
         return {
             "contexts": len(self.assignment),
-            "left_out": len(self.corpus.context_ids) - len(self.assignment),
+            "left_out": len(self.setup.corpus.context_ids) - len(self.assignment),
             "distractors": self.recipe.filter.distractors,
-            "members": list(self.members),
-            "iterations": {phase.name: len(self._infos_of(phase)) for phase in self.phases},
+            "members": list(self.setup.members),
+            "iterations": {phase.name: len(self._infos_of(phase)) for phase in self.setup.phases},
             "phases": {
-                phase.name: phase_summary(self._infos_of(phase), [*self.members, JOINT])
-                for phase in self.phases
+                phase.name: phase_summary(self._infos_of(phase), [*self.setup.members, JOINT])
+                for phase in self.setup.phases
             },
             "beside": measure_summary(self.measured),
             "exhausted_share": round(float(np.mean(shares)), 4) if shares else 0.0,
         }
+
+    def _spec(self, members: tuple[str, ...] = ()) -> EnsembleSpec:
+        return self.setup.spec(members or self.setup.members, self._halvings)
 
     def _seed(self, *parts: str | int) -> int:
         return runtime.seed_for(self.recipe.run.seed, STAGE, *parts)
@@ -370,7 +290,8 @@ class _Loop:
     # --- events --------------------------------------------------------------------------
 
     def _progress(self, note: Note = "") -> Progress:
-        return Progress(STAGE, len(self.infos), self.planned, "iterations", note)
+        planned = sum(phase.iterations for phase in self.setup.phases)
+        return Progress(STAGE, len(self.infos), planned, "iterations", note)
 
     def _fitting(self, work: Callable[[], Work[T]], prefix: str = "") -> Generator[Event, None, T]:
         """Work that trains; begun anew with half the batch where memory does not suffice.
@@ -382,7 +303,7 @@ class _Loop:
             try:
                 return (yield from self._said(work(), prefix))
             except RuntimeError as error:
-                batch = self.spec(self.members).recipe.batch
+                batch = self._spec().recipe.batch
                 if not runtime.is_out_of_memory(error) or batch < 4:
                     raise
             write_json(self.folder / "batch.json", {"halvings": self._halvings + 1})

@@ -73,7 +73,7 @@ def strength(fitting: Generator[Note, None, CrossFit]) -> Points:
     """I(D, f) of the joint head and of each member, of what `cross_fit` fits."""
     fits = yield from fitting
     points: list[Point] = []
-    for head in fits.scores:
+    for head in sorted(fits.scores):  # in the same order whether fitted now or read
         found, tags = fits.strength(head), {"member": head, "arm": MAIN}
         points.append(("strength_log_loss", found.log_loss, tags))
         points.append(("strength_error_rate", found.error_rate, tags))
