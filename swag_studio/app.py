@@ -1,12 +1,164 @@
-"""The only place where the parts are put together: the command line now, the window beside it."""
+"""The only wiring of the window and the engine, and the choice between window and terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from swag_studio import cli
+from swag_studio.events import Event, Finished, Message, Progress
+
+if TYPE_CHECKING:
+    from swag_studio.project import Project
+    from swag_studio.recipe import Recipe
+    from swag_studio.ui.application import Parts
+
+# torch, spaCy and Qt are imported where they are used: the window shows before the first two, and
+# a command needs no window.
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program and returns its exit code."""
-    return cli.main(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    wish = _window_wanted(words)
+    return cli.main(words) if wish is None else _run_window(wish)
+
+
+# --- window or terminal ------------------------------------------------------------------------
+
+
+def _window_wanted(words: list[str]) -> argparse.Namespace | None:
+    """What the window is to open, or None for a command.
+
+    The window: no command at all, project folders, or the demo where there is a display.
+    """
+    parser = argparse.ArgumentParser(prog="swag-studio", add_help=False, exit_on_error=False)
+    parser.add_argument("--basedir", type=Path)
+    parser.add_argument("paths", nargs="*")
+    try:
+        wish, unknown = parser.parse_known_args(words)
+    except (argparse.ArgumentError, SystemExit):
+        return None
+    first = wish.paths[0] if wish.paths else ""
+    wish.demo = None
+    if unknown:
+        return None
+    if first == "demo" and len(wish.paths) <= 2:
+        wish.demo = Path(wish.paths[1] if len(wish.paths) == 2 else "")
+        wish.paths = []
+    elif first and not all(Path(p).suffix in (".swag", ".swagproj") for p in wish.paths):
+        return None
+    if not _has_display():
+        return None
+    wish.paths = [Path(p) for p in wish.paths]
+    return wish
+
+
+def _has_display() -> bool:
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return any(os.environ.get(k) for k in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+def _run_window(wish: argparse.Namespace) -> int:
+    # The engine's thread gives way to the window's ten times as often as Python would have it:
+    # without this, parsing delays the window by up to 150 ms.
+    sys.setswitchinterval(0.0005)
+    _without_pandas()
+    from PySide6.QtWidgets import QApplication
+
+    from swag_studio.ui.application import Application
+
+    app = QApplication(sys.argv[:1])
+    application = Application(app, parts(wish.basedir))
+    application.watch_signals()
+    application.start(wish.paths, wish.demo)
+    code = app.exec()
+    application.shut_down()
+    if any(thread.name == "engine" and thread.is_alive() for thread in threading.enumerate()):
+        # Its step is too long to wait for. The project is whole at any moment, and the interpreter
+        # must not be taken down under a thread that still computes.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _without_pandas() -> None:
+    """sqlite-utils imports pandas where it finds it, for a feature that is not used: 0.5 s."""
+    if "pandas" not in sys.modules:
+        sys.modules["pandas"] = None  # type: ignore[assignment]
+        import sqlite_utils  # noqa: F401
+
+        del sys.modules["pandas"]
+
+
+# --- the engine, as the window gets it -----------------------------------------------------------
+
+
+class EngineJobs:
+    """The window's `Jobs`. The bodies run in the engine's thread, and so do their imports."""
+
+    def run(self, recipe: Recipe, project: Project, until: str) -> Iterator[Event]:
+        from swag_studio.engine import pipeline
+
+        yield from pipeline.run(recipe, project, until)
+
+    def import_file(
+        self, path: Path, project: Project, source: str | None, dry_run: bool
+    ) -> Iterator[Event]:
+        from swag_studio.engine.ingest import run_import
+
+        yield from run_import(path, project, source, dry_run, places=200)
+
+    def check(self, project: Project) -> Iterator[Event]:
+        yield Progress("check", 0, 0)
+        problems = project.check()
+        if problems:
+            text = f"Check project: {len(problems)} problems were found."
+            yield Message("check", text, "error", "\n".join(problems))
+        else:
+            yield Message("check", "The project is whole: all its blocks agree with their sums.")
+        yield Finished("check", {"problems": problems})
+
+    def source_names(self) -> list[str]:
+        from swag_studio.engine.registry import SOURCES
+
+        return list(SOURCES)
+
+    def source_reasons(self) -> Mapping[str, str]:
+        from swag_studio.engine.sources.base import REASONS
+
+        return REASONS
+
+    def demo_captions(self) -> Path:
+        from importlib.resources import files
+
+        return Path(str(files("swag_studio.resources") / "demo" / "captions.json"))
+
+    def accelerator(self) -> str:
+        """The GPU's memory; "" until the engine has brought torch in and uses a GPU."""
+        torch = sys.modules.get("torch")
+        try:
+            if torch is not None and torch.cuda.is_initialized():
+                free, total = torch.cuda.mem_get_info()
+                return f"GPU memory {(total - free) / 2**30:.1f} of {total / 2**30:.0f} GiB"
+        except (AttributeError, RuntimeError):  # another thread is still importing it
+            pass
+        return ""
+
+
+def parts(basedir: Path | None) -> Parts:
+    """The engine and the folders, for a window."""
+    import appdirs
+
+    from swag_studio.engine.engine import Engine
+    from swag_studio.ui.application import Parts
+
+    logs = basedir / "logs" if basedir else Path(appdirs.user_log_dir("swag-studio", False))
+    return Parts(Engine, EngineJobs(), logs, basedir)

@@ -25,6 +25,7 @@ class Settings:
     theme: str = "system"  # or light, dark
     text_percent: int = 100  # size of the window's text, 80 to 200
     geometry: str = ""  # the window's size and place, in hexadecimal
+    cost_per_hour: float = 0.0  # of this machine, in any currency; 0: not known
 
     def with_recent(self, project: Path) -> Settings:
         """These settings with `project` as the one used last."""
@@ -66,4 +67,7 @@ def _from(data: dict[str, Any]) -> Settings:
         values["text_percent"] = percent
     if isinstance(data.get("geometry"), str):
         values["geometry"] = data["geometry"]
+    cost = data.get("cost_per_hour")
+    if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost <= 1e6:
+        values["cost_per_hour"] = float(cost)
     return Settings(**values)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -47,6 +48,30 @@ class EngineLike(Protocol):
     def paused(self) -> bool: ...
 
 
+@dataclass(eq=False, slots=True)
+class Task:
+    """A submitted job. `until` is the last stage that it runs to, empty for other jobs.
+
+    Its state is set in the engine's thread and only ever moves on.
+    """
+
+    name: str
+    until: str = ""
+    state: Literal["waiting", "at hand", "over"] = "waiting"
+
+    def watched(self, job: Job) -> Job:
+        """The same job, which tells the task where it stands."""
+
+        def watched() -> Iterator[Event]:
+            self.state = "at hand"
+            try:
+                yield from job()
+            finally:
+                self.state = "over"
+
+        return watched
+
+
 class Bridge(QObject):
     """Signals of the engine's events, in the window's thread."""
 
@@ -56,27 +81,65 @@ class Bridge(QObject):
     changed = Signal(object)  # frozenset of table names
     ended = Signal(object)  # Finished | Failed | Cancelled
     idle_changed = Signal(bool)  # True when no job is left
+    queue_changed = Signal(list)  # list[Task] that wait
 
     def __init__(self, engine: EngineLike, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.engine = engine
+        self.stage = ""  # the stage at work, as last told
         self._idle = True
+        self._submitted = False  # since the last beat began
+        self._tasks: list[Task] = []
+        self._waiting: list[Task] = []
         self._timer = QTimer(self)
         self._timer.setInterval(BEAT)
         self._timer.timeout.connect(self.drain)
         self._timer.start()
 
-    def submit(self, job: Job) -> None:
-        """Queues a job; `idle_changed(False)` comes at once."""
-        self.engine.submit(job)
+    # --- asking --------------------------------------------------------------------------
+
+    def submit(self, job: Job, name: str = "", until: str = "") -> Task:
+        """Queues a job; `idle_changed(False)` comes at once.
+
+        A run to the same stage as one that waits already is that one.
+        """
+        for task in self.tasks():
+            if until and task.until == until and task.state == "waiting":
+                return task
+        task = Task(name, until)
+        self._tasks.append(task)
+        self._submitted = True
+        self.engine.submit(task.watched(job))
         self._tell_idle(False)
+        self._tell_queue()
+        return task
+
+    def tasks(self) -> list[Task]:
+        """The jobs that are not over, in their order."""
+        return [task for task in self._tasks if task.state != "over"]
+
+    @property
+    def idle(self) -> bool:
+        """Whether no job is left, as last told."""
+        return self._idle
+
+    def cancel(self) -> None:
+        """Cancels the job at hand and drops those that wait."""
+        for task in self._tasks:
+            if task.state == "waiting":
+                task.state = "over"
+        self.engine.cancel()
+        self._tell_queue()
 
     def stop(self) -> None:
         """Ends the beat; what is still in the queue is not told."""
         self._timer.stop()
 
+    # --- telling -------------------------------------------------------------------------
+
     def drain(self) -> None:
         """Takes what is in the queue and tells it in batches."""
+        self._submitted = False
         busy = self.engine.busy  # asked first: events of a job are in the queue before it ends
         progress: dict[str, Progress] = {}
         metrics: list[Metric] = []
@@ -95,6 +158,7 @@ class Bridge(QObject):
             else:
                 ends.append(event)
         for last in progress.values():
+            self.stage = last.stage
             self.progress.emit(last)
         if metrics:
             self.metrics.emit(metrics)
@@ -103,8 +167,13 @@ class Bridge(QObject):
         if tables:
             self.changed.emit(frozenset(tables))
         for end in ends:
+            self.stage = "" if end.stage in ("", self.stage) else self.stage
             self.ended.emit(end)
-        self._tell_idle(not busy)
+        # Who is told of an end may have submitted the next job.
+        idle = not (busy or self._submitted) and self.engine.events.empty()
+        self._tasks = [] if idle else self.tasks()
+        self._tell_queue()
+        self._tell_idle(idle)
 
     def _take(self) -> Iterator[Event]:
         for _ in range(MOST):
@@ -113,7 +182,14 @@ class Bridge(QObject):
             except queue.Empty:
                 return
 
+    def _tell_queue(self) -> None:
+        waiting = [task for task in self._tasks if task.state == "waiting"]
+        if waiting != self._waiting:
+            self._waiting = waiting
+            self.queue_changed.emit(waiting)
+
     def _tell_idle(self, idle: bool) -> None:
         if idle != self._idle:
             self._idle = idle
+            self.stage = ""
             self.idle_changed.emit(idle)

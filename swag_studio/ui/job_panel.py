@@ -6,16 +6,14 @@ It lives in the main window, outside the pages, and so survives every change of 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import psutil
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QListWidget,
-    QListWidgetItem,
     QProgressBar,
     QPushButton,
     QToolButton,
@@ -24,36 +22,41 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.events import Cancelled, Failed, Finished, Message, Progress
-from swag_studio.ui.bridge import Bridge
+from swag_studio.ui.bridge import Bridge, Task
 from swag_studio.ui.eta import Eta, range_in_words
+from swag_studio.ui.messages import MARKS, MessageList
+from swag_studio.ui.words import STAGE_NAMES
 
-STAGE_NAMES = {
-    "ingest": "Importing",
-    "prepare": "Preparing contexts",
-    "train_lm": "Training language models",
-    "generate": "Sampling candidates",
-    "filter": "Adversarial filtering",
-    "release": "Writing the release",
-}
-_MARKS = {"info": "", "warning": "⚠ ", "error": "✗ "}
+METER_BEAT = 2000  # ms
+_SILENT = ("preview",)  # stages whose end needs no word: their page shows it
 
 
 class JobPanel(QFrame):
     """Shows the engine's job and steers it."""
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    went_on = Signal()  # the offer to go on was taken
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        accelerator: Callable[[], str] = lambda: "",
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self.bridge, self._eta, self._last = bridge, Eta(), None
+        self.bridge, self._accelerator = bridge, accelerator
+        self._eta = Eta()
+        self._last: Progress | None = None
         self.setProperty("card", "true")
         self._build()
         bridge.progress.connect(self.show_progress)
         bridge.messages.connect(self.show_messages)
         bridge.ended.connect(self.show_end)
         bridge.idle_changed.connect(self._show_idle)
+        bridge.queue_changed.connect(self._show_queue)
         self._process = psutil.Process()
         self._process.cpu_percent()
         self._meter_timer = QTimer(self)
-        self._meter_timer.setInterval(2000)
+        self._meter_timer.setInterval(METER_BEAT)
         self._meter_timer.timeout.connect(self._show_meters)
         self._meter_timer.start()
         self._show_meters()
@@ -62,54 +65,59 @@ class JobPanel(QFrame):
     # --- building ------------------------------------------------------------------------
 
     def _build(self) -> None:
+        self.row = QWidget()
         self.stage = QLabel("")
-        self.stage.setMinimumWidth(190)
-        self.stage.setStyleSheet("font-weight: 600")
+        self.stage.setProperty("role", "strong")
         self.bar = QProgressBar()
         self.bar.setAccessibleName("Progress of the job")
         self.bar.setTextVisible(False)
-        self.numbers = QLabel("")
-        self.eta = QLabel("")
-        self.eta.setProperty("role", "muted")
+        self.bar.setMinimumWidth(80)
+        self.numbers = _muted()
+        self.queued = _muted()
+        self.queued.hide()
+        self.go_on_button = QPushButton("Go on")
+        self.go_on_button.setProperty("role", "primary")
+        self.go_on_button.clicked.connect(self._go_on)
+        self.go_on_button.hide()
         self.pause_button = QPushButton("Pause")
         self.pause_button.clicked.connect(self.toggle_pause)
         self.cancel_button = QPushButton("Cancel")
         self.cancel_button.setToolTip("Stop after the present step; what is done is kept")
         self.cancel_button.clicked.connect(self.cancel)
-        self.meters = QLabel("")
-        self.meters.setProperty("role", "muted")
+        self.meters = _muted()
+        self.meters.setWordWrap(False)
         self.more = QToolButton()
         self.more.setText("Messages")
         self.more.setCheckable(True)
-        self.more.toggled.connect(self._show_list)
-        self.list = QListWidget()
-        self.list.setAccessibleName("Messages of the run")
-        self.list.setWordWrap(True)
-        self.list.setMaximumHeight(170)
-        self.list.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
+        self.list = MessageList()
         self.list.hide()
+        self.more.toggled.connect(self.list.setVisible)
         self.latest = QLabel("")
         self.latest.setTextFormat(Qt.TextFormat.PlainText)
         self.latest.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.latest.setWordWrap(True)
-        row = QHBoxLayout()
-        for widget in (
-            self.stage,
-            self.bar,
-            self.numbers,
-            self.eta,
-            self.pause_button,
-            self.cancel_button,
-        ):
-            row.addWidget(widget, 1 if widget is self.bar else 0)
+        self.latest.setMinimumWidth(1)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self.row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.stage)
+        row.addWidget(self.bar, 1)
+        for button in (self.go_on_button, self.pause_button, self.cancel_button):
+            row.addWidget(button)
+        facts = QHBoxLayout()
+        facts.addWidget(self.numbers, 1)
+        facts.addWidget(self.queued, 1)
         below = QHBoxLayout()
         below.addWidget(self.latest, 1)
         below.addWidget(self.meters)
         below.addWidget(self.more)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
-        layout.setSpacing(6)
-        layout.addLayout(row)
+        layout.setSpacing(4)
+        layout.addWidget(self.row)
+        layout.addLayout(facts)
         layout.addLayout(below)
         layout.addWidget(self.list)
 
@@ -118,96 +126,122 @@ class JobPanel(QFrame):
     def show_progress(self, event: Progress) -> None:
         """A stage got on."""
         now = time.monotonic()
-        if self._last is None or self._last.stage != event.stage:
-            self._eta = Eta()
-        self._last = event
+        last, self._last = self._last, event
+        if last is None or (last.stage, last.unit, last.total) != (
+            event.stage,
+            event.unit,
+            event.total,
+        ):
+            self._eta = Eta()  # another stretch of work, with its own pace
         self._eta.put(now, event.done)
         self.stage.setText(STAGE_NAMES.get(event.stage, event.stage))
         self.bar.setRange(0, 1000 if event.total else 0)
+        done = f"{event.done:,} {event.unit}" if event.done else ""
         if event.total:
             self.bar.setValue(round(1000 * event.done / event.total))
-            self.numbers.setText(f"{event.done:,} of {event.total:,} {event.unit}")
-        else:
-            self.numbers.setText(f"{event.done:,} {event.unit}" if event.done else "")
-        self.eta.setText(range_in_words(self._eta.remaining(event.total)))
-        if event.note:
-            self.bar.setToolTip(event.note)
+            done = f"{event.done:,} of {event.total:,} {event.unit}"
+        left = range_in_words(self._eta.remaining(event.total))
+        self._show_facts(done.strip(), event.note, left)
+
+    def _show_facts(self, *facts: str) -> None:
+        self.numbers.setText("   ·   ".join(fact for fact in facts if fact))
+        self.numbers.setVisible(any(facts))
 
     def show_messages(self, messages: list[Message]) -> None:
         """Sentences of the run; the newest stands in the panel, all in the list."""
         for message in messages:
-            self._add(message.text, message.level, message.detail)
+            self.say(message.text, message.level, message.detail)
 
     def show_end(self, end: Finished | Failed | Cancelled) -> None:
         """A stage or job ended."""
         name = STAGE_NAMES.get(end.stage, end.stage or "The job")
         if isinstance(end, Failed):
-            self._add(f"{name}: {end.error}", "error", end.detail)
+            self.say(f"{name}: {end.error}", "error", end.detail)
             self.more.setChecked(True)
         elif isinstance(end, Cancelled):
-            self._add(f"{name}: cancelled. What was done is kept.", "info", "")
-        else:
-            self._add(f"{name}: done.", "info", "")
+            self.say(f"{name}: cancelled. What was done is kept.")
+        elif end.stage not in _SILENT:
+            self.say(f"{name}: done.")
 
-    def _add(self, text: str, level: str, detail: str) -> None:
-        line = f"{time.strftime('%H:%M:%S')}  {_MARKS[level]}{text}"
-        item = QListWidgetItem(line)
-        item.setData(Qt.ItemDataRole.UserRole, f"{text}\n{detail}".strip())
-        if detail:
-            item.setToolTip("Select and copy for the details")
-        self.list.addItem(item)
-        while self.list.count() > 1000:
-            self.list.takeItem(0)
-        self.list.scrollToBottom()
-        self.latest.setText(f"{_MARKS[level]}{text}")
-
-    def copy_messages(self) -> None:
-        """Puts the selected messages, or all, on the clipboard, with their details."""
-        items = self.list.selectedItems() or [self.list.item(i) for i in range(self.list.count())]
-        QGuiApplication.clipboard().setText(
-            "\n".join(item.data(Qt.ItemDataRole.UserRole) for item in items)
-        )
+    def say(self, text: str, level: str = "info", detail: str = "") -> None:
+        """Adds a message; its detail is folded away."""
+        self.list.add(text, level, detail)
+        self.latest.setText(f"{MARKS[level]}{text}")
 
     # --- steering ------------------------------------------------------------------------
 
+    def offer(self, text: str) -> None:
+        """Offers to go on with what was paused when the window was closed."""
+        self.say(text)
+        self.stage.setText("Paused")
+        self.go_on_button.show()
+        self.row.show()
+
+    def _go_on(self) -> None:
+        self.go_on_button.hide()
+        self.went_on.emit()
+
     def toggle_pause(self) -> None:
-        """Pauses the job, or goes on."""
+        """Pauses the job, or goes on. Without a job there is nothing to pause."""
         engine = self.bridge.engine
+        if self.bridge.idle:
+            return
         if engine.paused:
             engine.resume()
         else:
             engine.pause()
             self._eta.paused()
-            self.eta.setText("paused")
+            self._show_facts("Paused after the present step")
         self.pause_button.setText("Resume" if engine.paused else "Pause")
 
     def cancel(self) -> None:
         """Cancels the job at hand and those queued."""
-        self.bridge.engine.cancel()
+        if self.bridge.idle:
+            return
+        self.bridge.cancel()
         self.cancel_button.setEnabled(False)
-        self.eta.setText("stopping after this step …")
+        self._show_facts("Stopping after the present step …")
+
+    def stop(self) -> None:
+        """Ends the meters' beat."""
+        self._meter_timer.stop()
 
     def _show_idle(self, idle: bool) -> None:
-        self.pause_button.setEnabled(not idle)
-        self.cancel_button.setEnabled(not idle)
+        for button in (self.pause_button, self.cancel_button):
+            button.setEnabled(not idle)
+            button.setVisible(not idle)
+        self.bar.setVisible(not idle)
+        self.row.setVisible(not idle)
         self.pause_button.setText("Pause")
+        self._show_facts()
         if idle:
             self._last = None
-            self.stage.setText("No job running")
-            self.bar.setRange(0, 1)
-            self.bar.setValue(0)
-            self.numbers.setText("")
-            self.eta.setText("")
+            self.stage.setText("")
+            if not self.list.text():
+                self.latest.setText("No job has run since the project was opened.")
         else:
+            self.go_on_button.hide()
             self.stage.setText("Starting …")
             self.bar.setRange(0, 0)
 
-    def _show_list(self, on: bool) -> None:
-        self.list.setVisible(on)
+    def _show_queue(self, waiting: list[Task]) -> None:
+        names = [task.name for task in waiting if task.name]
+        text = f"Then: {', '.join(names[:3])}" if names else ""
+        self.queued.setText(text + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
+        self.queued.setVisible(bool(text))
 
     def _show_meters(self) -> None:
         cpu = self._process.cpu_percent() / 100.0
         memory = self._process.memory_info().rss / 2**30
-        self.meters.setText(
-            f"CPU {cpu:.1f} of {psutil.cpu_count()} cores   memory {memory:.1f} GiB"
-        )
+        parts = [f"CPU {cpu:.1f} of {psutil.cpu_count()}", f"memory {memory:.1f} GiB"]
+        if gpu := self._accelerator():
+            parts.append(gpu)
+        self.meters.setText("   ".join(parts))
+
+
+def _muted() -> QLabel:
+    label = QLabel("")
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setProperty("role", "muted")
+    label.setWordWrap(True)
+    return label

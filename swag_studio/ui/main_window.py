@@ -5,71 +5,84 @@ It wires pages to the bridge and to each other by name; what a page shows is the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-from PySide6.QtCore import QByteArray, Qt, QUrl, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QDesktopServices, QKeySequence
-from PySide6.QtWidgets import (
-    QMainWindow,
-    QMessageBox,
-    QSizePolicy,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDesktopServices
+from PySide6.QtWidgets import QMainWindow, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
-from swag_studio import __version__
-from swag_studio.events import Cancelled, Failed, Finished, Metric, Progress
+from swag_studio.events import Metric, Progress
+from swag_studio.settings import Settings
+from swag_studio.ui import menus
+from swag_studio.ui.closing import Closing, paused
 from swag_studio.ui.job_panel import JobPanel
 from swag_studio.ui.page import Page
+from swag_studio.ui.pages import PAGES, Step
 from swag_studio.ui.step_bar import StepBar
+from swag_studio.ui.theme import Theme
+from swag_studio.ui.words import STAGE_TITLES
 from swag_studio.ui.workspace import Workspace
 
-CLOSE_WITHIN = 10.0  # seconds that the engine gets to end its present step
+SIZE = (1240, 820)
 
 
 class MainWindow(QMainWindow):
-    """The window of one open project."""
+    """The window of one open project. It shows at once; its pages are made after that, one by one.
+
+    `closed` comes when the engine is over and the project is closed.
+    """
 
     closed = Signal()
-    open_requested = Signal()
     new_requested = Signal()
+    open_requested = Signal()
+    recent_requested = Signal(object)  # Path
     demo_requested = Signal()
     settings_requested = Signal()
     keys_requested = Signal()
+    logs_requested = Signal()
+    about_requested = Signal()
+    quit_requested = Signal()
 
-    def __init__(self, workspace: Workspace, pages: Sequence[type[Page]]) -> None:
+    def __init__(self, workspace: Workspace, steps: Sequence[Step] = PAGES) -> None:
         super().__init__()
-        self.workspace = workspace
+        self.workspace, self.step_list = workspace, list(steps)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"{workspace.project.root.stem} – SWAG Studio")
-        self.setWindowFilePath(str(workspace.project.root))
-        self.pages: list[Page] = [page(workspace) for page in pages]
-        self.steps = StepBar([page.title for page in self.pages])
+        self._pages: dict[int, Page] = {}
+        self.step_bar = StepBar([step.title for step in self.step_list])
         self.stack = QStackedWidget()
-        self.job_panel = JobPanel(workspace.bridge)
+        self.job_panel = JobPanel(workspace.bridge, workspace.jobs.accelerator)
+        self.closing = Closing(workspace, self)
+        self._builder = QTimer(self)
+        self._builder.timeout.connect(self._build_next)
         self._build()
-        self._build_menus()
+        menus.build(self)
         self._connect()
-        self.resize(1240, 820)
+        self.resize(*SIZE)
         self.restore_layout()
-        self.refresh(frozenset())
-        self.show_page(self._first_open_step())
+        self._show_states()
+        self._first = self._first_open_step()
+        self.step_bar.show_page(self._first)
+        if until := paused(workspace.project):
+            self.job_panel.offer(
+                f"The run up to {STAGE_TITLES[until]} was paused when the window was closed."
+            )
 
     # --- building ------------------------------------------------------------------------
 
     def _build(self) -> None:
-        for page in self.pages:
-            page.go_to.connect(self.show_titled)
-            self.stack.addWidget(page)
-        self.stack.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.steps.chosen.connect(self.show_page)
+        for step in self.step_list:
+            area = QScrollArea()
+            area.setWidgetResizable(True)
+            area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            area.setAccessibleName(step.title)
+            self.stack.addWidget(area)
+        self.step_bar.chosen.connect(self.show_page)
         centre = QWidget()
         layout = QVBoxLayout(centre)
         layout.setContentsMargins(0, 0, 0, 8)
         layout.setSpacing(4)
-        layout.addWidget(self.steps)
+        layout.addWidget(self.step_bar)
         layout.addWidget(self.stack, 1)
         holder = QVBoxLayout()
         holder.setContentsMargins(12, 0, 12, 0)
@@ -77,99 +90,75 @@ class MainWindow(QMainWindow):
         layout.addLayout(holder)
         self.setCentralWidget(centre)
 
-    def _build_menus(self) -> None:
-        keys = QKeySequence.StandardKey
-        bar = self.menuBar()
-        file = bar.addMenu("&File")
-        self._action(file.addAction, "&New project …", self.new_requested.emit, keys.New)
-        self._action(file.addAction, "&Open project …", self.open_requested.emit, keys.Open)
-        self._action(file.addAction, "Open &demo", self.demo_requested.emit)
-        file.addSeparator()
-        self._action(file.addAction, "&Close", self.close, keys.Close)
-        edit = bar.addMenu("&Edit")
-        self._action(edit.addAction, "Copy &messages of the run", self.job_panel.copy_messages)
-        edit.addSeparator()
-        preferences = self._action(
-            edit.addAction, "&Settings …", self.settings_requested.emit, keys.Preferences
-        )
-        preferences.setMenuRole(QAction.MenuRole.PreferencesRole)
-        view = bar.addMenu("&View")
-        for i, page in enumerate(self.pages):
-            self._action(
-                view.addAction,
-                page.title,
-                lambda i=i: self.show_page(i),
-                QKeySequence(f"Ctrl+{i + 1}"),
-            )
-        view.addSeparator()
-        self._action(view.addAction, "&Reset window layout", self.reset_layout)
-        run = bar.addMenu("&Run")
-        self._action(
-            run.addAction,
-            "Run &everything",
-            lambda: self.workspace.run_until("release"),
-            QKeySequence("Ctrl+R"),
-        )
-        self._action(
-            run.addAction, "&Pause or resume", self.job_panel.toggle_pause, QKeySequence("Ctrl+P")
-        )
-        self._action(run.addAction, "&Cancel", self.job_panel.cancel)
-        tools = bar.addMenu("&Tools")
-        self._action(tools.addAction, "&Check project", self.check_project)
-        self._action(
-            tools.addAction,
-            "Open project &folder",
-            lambda: open_folder(self.workspace.project.root),
-        )
-        help_menu = bar.addMenu("&Help")
-        self._action(help_menu.addAction, "&Keys", self.keys_requested.emit, keys.HelpContents)
-        self._action(
-            help_menu.addAction,
-            "Open &log folder",
-            lambda: open_folder(self.workspace.project.root / "logs"),
-        )
-        about = self._action(help_menu.addAction, "&About SWAG Studio", self.about)
-        about.setMenuRole(QAction.MenuRole.AboutRole)
-
-    def _action(
-        self,
-        add: Callable[[str], QAction],
-        text: str,
-        slot: Callable[[], object],
-        key: QKeySequence | QKeySequence.StandardKey | None = None,
-    ) -> QAction:
-        action = add(text)
-        action.triggered.connect(lambda *_: slot())
-        if key is not None:
-            action.setShortcut(QKeySequence(key))
-        return action
-
     def _connect(self) -> None:
         bridge = self.workspace.bridge
+        bridge.setParent(self)
         bridge.progress.connect(self._progress)
         bridge.metrics.connect(self._metrics)
         bridge.changed.connect(self.refresh)
-        bridge.ended.connect(self._ended)
+        bridge.ended.connect(lambda _: self.refresh(frozenset()))
         bridge.idle_changed.connect(lambda _: self.refresh(frozenset()))
+        self.job_panel.went_on.connect(self._go_on)
+        self.closing.stopping.connect(self._stopping)
+        self.closing.done.connect(self.close)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and not self._pages:
+            self._builder.start(0)
+        return super().event(event)
+
+    def _build_next(self) -> None:
+        """Makes one page per turn of the event loop, the one that is shown first."""
+        rest = [i for i in range(len(self.step_list)) if i not in self._pages]
+        if not self._pages:
+            self.show_page(self._first)
+        elif rest:
+            self.page(rest[0])
+        if len(self._pages) == len(self.step_list):
+            self._builder.stop()
 
     # --- pages ---------------------------------------------------------------------------
 
+    @property
+    def pages(self) -> list[Page]:
+        """The pages that are made, in their order."""
+        return [self._pages[i] for i in sorted(self._pages)]
+
+    def page(self, index: int) -> Page:
+        """A page by its place in the bar. It is made if it is not there yet."""
+        if index not in self._pages:
+            page = self.step_list[index].load()(self.workspace)
+            page.go_to.connect(self.show_titled)
+            self._pages[index] = page
+            area = self.stack.widget(index)
+            assert isinstance(area, QScrollArea)
+            area.setWidget(page)
+            page.refresh(frozenset())
+        return self._pages[index]
+
+    def make_pages(self) -> None:
+        """Makes every page that is not there yet."""
+        for i in range(len(self.step_list)):
+            self.page(i)
+
     def show_page(self, index: int) -> None:
         """Shows a page by its place in the bar."""
+        self._first = index
+        self.page(index)
         self.stack.setCurrentIndex(index)
-        self.steps.show_page(index)
+        self.step_bar.show_page(index)
 
     def show_titled(self, title: str) -> None:
         """Shows a page by its title."""
-        for i, page in enumerate(self.pages):
-            if page.title == title:
+        for i, step in enumerate(self.step_list):
+            if step.title == title:
                 self.show_page(i)
 
     def _first_open_step(self) -> int:
         """The first page whose stage is not done, so that one opens where work waits."""
         states = {s.stage: s.state for s in self.workspace.project.states()}
-        for i, page in enumerate(self.pages):
-            if page.stage and states.get(page.stage) != "done":
+        for i, step in enumerate(self.step_list):
+            if step.stage and states.get(step.stage) != "done":
                 return i
         return 0
 
@@ -179,55 +168,60 @@ class MainWindow(QMainWindow):
         for page in self.pages:
             page.refresh(tables)
 
-    def _show_states(self, running: str = "") -> None:
-        states = {s.stage: s.state for s in self.workspace.project.states()}
-        for i, page in enumerate(self.pages):
-            state = (
-                "running" if page.stage and page.stage == running else states.get(page.stage, "")
-            )
-            self.steps.show_state(i, state)
+    def _show_states(self) -> None:
+        states: dict[str, str] = {s.stage: s.state for s in self.workspace.project.states()}
+        if running := self.workspace.bridge.stage:
+            states[running] = "running"
+        for i, step in enumerate(self.step_list):
+            self.step_bar.show_state(i, states.get(step.stage, ""))
+
+    def show_theme(self, theme: Theme) -> None:
+        """The look changed."""
+        self.workspace.theme = theme
+        for page in self.pages:
+            page.show_theme(theme)
+
+    def show_settings(self, settings: Settings) -> None:
+        """The person's settings changed."""
+        self.workspace.settings = settings
 
     # --- events --------------------------------------------------------------------------
 
     def _progress(self, event: Progress) -> None:
-        for i, page in enumerate(self.pages):
-            if page.stage == event.stage:
-                self.steps.show_state(i, "running")
+        for i, step in enumerate(self.step_list):
+            if step.stage and step.stage == event.stage:
+                self.step_bar.show_state(i, "running")
+        for page in self.pages:
             page.show_progress(event)
 
     def _metrics(self, metrics: list[Metric]) -> None:
         for page in self.pages:
             page.show_metrics(metrics)
 
-    def _ended(self, end: Finished | Failed | Cancelled) -> None:
-        self.refresh(frozenset())
+    # --- work ----------------------------------------------------------------------------
 
-    # --- tools ---------------------------------------------------------------------------
+    def run_everything(self) -> None:
+        """Runs all stages that are not done."""
+        self._run("release")
 
-    def check_project(self) -> None:
-        """Verifies the database and every block of the pools, and tells what was found."""
-        problems = self.workspace.project.check()
-        box = QMessageBox(self)
-        box.setWindowTitle("Check project")
-        if problems:
-            box.setIcon(QMessageBox.Icon.Warning)
-            box.setText(f"{len(problems)} problems were found.")
-            box.setDetailedText("\n".join(problems))
-        else:
-            box.setIcon(QMessageBox.Icon.Information)
-            box.setText("The project is whole: the database and every block were read and agree.")
-        box.open()
+    def run_step(self) -> None:
+        """Runs up to the stage of the page that is shown."""
+        self._run(self.step_list[self.stack.currentIndex()].stage)
 
-    def about(self) -> None:
-        """Says what this is."""
-        box = QMessageBox(self)
-        box.setWindowTitle("About SWAG Studio")
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(
-            f"SWAG Studio {__version__}\n\nBuild adversarial multiple-choice datasets from video "
-            "captions, after Zellers, Bisk, Schwartz and Choi: SWAG (EMNLP 2018)."
-        )
-        box.open()
+    def _run(self, stage: str) -> None:
+        if not self.workspace.project.store.sources():
+            self.show_page(0)
+            self.job_panel.say("There are no captions yet. Bring some in first.", "warning")
+        elif stage:
+            self.workspace.run_until(stage)
+
+    def _go_on(self) -> None:
+        if until := paused(self.workspace.project):
+            self._run(until)
+
+    def open_project_folder(self) -> None:
+        """Shows the project's folder in the desktop's file manager."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.workspace.project.root)))
 
     # --- layout and closing --------------------------------------------------------------
 
@@ -239,7 +233,7 @@ class MainWindow(QMainWindow):
     def reset_layout(self) -> None:
         """The size that the window has at first."""
         self.showNormal()
-        self.resize(1240, 820)
+        self.resize(*SIZE)
 
     def geometry_text(self) -> str:
         """The window's size and place, for the settings."""
@@ -247,32 +241,20 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Asks when a job runs: keep running, pause and quit, or cancel."""
-        engine = self.workspace.bridge.engine
-        if engine.busy and not self._may_close():
+        if self.workspace.bridge.engine.busy:
             event.ignore()
+            self.closing.ask()
             return
-        self.shut_down()
+        self.closing.finish()
+        self._builder.stop()
+        self.job_panel.stop()
         event.accept()
         self.closed.emit()
 
-    def _may_close(self) -> bool:
-        box = QMessageBox(self)
-        box.setWindowTitle("A job is running")
-        box.setText("A job is running. What is done so far is kept; the rest can be run later.")
-        keep = box.addButton("Keep running", QMessageBox.ButtonRole.RejectRole)
-        box.addButton("Pause and quit", QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(keep)
-        box.setEscapeButton(keep)
-        box.exec()
-        return box.clickedButton() is not keep
+    def leave(self) -> None:
+        """Closes as "Pause and quit" does, without asking."""
+        self.closing.leave(pause=True)
 
-    def shut_down(self) -> None:
-        """Ends the engine's job at its next event and closes the project. Safe to call twice."""
-        self.workspace.bridge.stop()
-        self.workspace.bridge.engine.close(CLOSE_WITHIN)
-        self.workspace.project.close()
-
-
-def open_folder(folder: Path) -> None:
-    """Shows a folder in the desktop's file manager."""
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+    def _stopping(self) -> None:
+        self.job_panel.say("Stopping after the present step …")
+        self.stack.setEnabled(False)

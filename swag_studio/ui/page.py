@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
 from swag_studio.events import Metric, Progress
 from swag_studio.project import StageState
+from swag_studio.ui.theme import Theme
 from swag_studio.ui.workspace import Workspace
 
 STATE_WORDS = {
@@ -14,6 +23,7 @@ STATE_WORDS = {
     "stale": "out of date",
     "unfinished": "interrupted",
     "missing": "not yet",
+    "running": "running",
 }
 # A mark as well as a colour: neither carries the meaning alone.
 STATE_MARKS = {"done": "✓", "stale": "↻", "unfinished": "◐", "missing": "○", "running": "▶"}
@@ -83,6 +93,12 @@ class Page(QWidget):
     def show_progress(self, progress: Progress) -> None:
         """The stage at work got on."""
 
+    def show_theme(self, theme: Theme) -> None:
+        """The look changed. Widgets that paint by themselves have a `set_theme` of their own."""
+        for child in self.findChildren(QWidget):
+            if hasattr(child, "set_theme"):
+                child.set_theme(theme)
+
     def act(self) -> None:
         """The primary button was pressed."""
         if self.stage:
@@ -98,9 +114,22 @@ class Page(QWidget):
         self.action.setText(action)
         self.action.setVisible(bool(action))
 
+    @property
+    def running(self) -> bool:
+        """Whether the page's stage is at work."""
+        return bool(self.stage) and self.workspace.bridge.stage == self.stage
+
     def state(self) -> StageState | None:
         """Where the page's stage stands with the current recipe and sources."""
         return next((s for s in self.workspace.project.states() if s.stage == self.stage), None)
+
+
+def splitter(orientation: Qt.Orientation) -> QSplitter:
+    """Parts that a person can size against each other; none can be lost."""
+    parts = QSplitter(orientation)
+    parts.setChildrenCollapsible(False)
+    parts.setHandleWidth(8)
+    return parts
 
 
 def card(*widgets: QWidget, margins: int = 10) -> QFrame:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QStandardPaths, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -25,6 +26,7 @@ from swag_studio.project import SUFFIX
 from swag_studio.recipe import PRESETS
 from swag_studio.settings import Settings
 from swag_studio.ui.page import card, set_role
+from swag_studio.ui.theme import ems
 
 PRESET_WORDS = {
     "demo": "demo: a few minutes, to see how it works",
@@ -43,7 +45,7 @@ class StartWindow(QWidget):
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("SWAG Studio")
-        self.resize(760, 520)
+        self.resize(ems(self, 110), ems(self, 72))
         title = QLabel("SWAG Studio")
         title.setProperty("role", "title")
         claim = QLabel(
@@ -85,7 +87,7 @@ class StartWindow(QWidget):
         layout = frame.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.addStretch(1)
-        frame.setFixedWidth(240)
+        frame.setFixedWidth(ems(self, 32))
         return frame
 
     def _recent(self, settings: Settings) -> QWidget:
@@ -95,7 +97,8 @@ class StartWindow(QWidget):
         self.recent.itemActivated.connect(self._chosen)
         for text in settings.recent:
             path = Path(text)
-            there = path.is_dir()
+            # Unlike Path.is_dir it is False where asking fails: a drive that is not there.
+            there = os.path.isdir(text)  # noqa: PTH112
             item = QListWidgetItem(
                 f"{path.stem}\n{path.parent}" + ("" if there else "  (not found)")
             )
@@ -120,26 +123,40 @@ class StartWindow(QWidget):
     def ask_new(self) -> None:
         """Asks for a name, a place and a recipe."""
         dialog = NewProjectDialog(self)
-        dialog.accepted.connect(lambda: self.new_project.emit(dialog.path(), dialog.preset()))
+        dialog.chosen.connect(self.new_project)
         dialog.open()
 
     def ask_open(self) -> None:
         """Asks for a project folder."""
-        chosen = QFileDialog.getExistingDirectory(self, f"Open a project (a folder *{SUFFIX})")
-        if chosen:
-            self.open_project.emit(Path(chosen))
+        if chosen := ask_project(self):
+            self.open_project.emit(chosen)
+
+
+def ask_project(parent: QWidget) -> Path | None:
+    """A project folder that a person chooses, or None."""
+    chosen = QFileDialog.getExistingDirectory(parent, f"Open a project (a folder *{SUFFIX})")
+    return Path(chosen) if chosen else None
+
+
+def documents() -> Path:
+    """Where a person's own files go."""
+    place = QStandardPaths.StandardLocation.DocumentsLocation
+    return Path(QStandardPaths.writableLocation(place) or Path.home())
 
 
 class NewProjectDialog(QDialog):
     """Name, place and recipe of a new project."""
 
+    chosen = Signal(object, str)  # Path, preset
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("New project")
         self.name = QLineEdit()
         self.name.setPlaceholderText("activities")
         self.name.textChanged.connect(self._check)
-        self.place = QLineEdit(str(Path.home()))
+        self.place = QLineEdit(str(documents()))
         self.place.textChanged.connect(self._check)
         browse = QPushButton("Choose …")
         browse.clicked.connect(self._browse)
@@ -156,7 +173,7 @@ class NewProjectDialog(QDialog):
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
         )
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setText("Create")
-        self.buttons.accepted.connect(self.accept)
+        self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
         form = QFormLayout(self)
         form.addRow("Name", self.name)
@@ -164,7 +181,7 @@ class NewProjectDialog(QDialog):
         form.addRow("Recipe", self.recipe)
         form.addRow(self.note)
         form.addRow(self.buttons)
-        self.resize(560, 0)
+        self.setMinimumWidth(ems(self, 80))
         self._check()
 
     def path(self) -> Path:
@@ -173,6 +190,10 @@ class NewProjectDialog(QDialog):
 
     def preset(self) -> str:
         return str(self.recipe.currentData())
+
+    def _accept(self) -> None:
+        self.chosen.emit(self.path(), self.preset())
+        self.accept()
 
     def _browse(self) -> None:
         chosen = QFileDialog.getExistingDirectory(self, "Where to put the project")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,13 @@ def apply(app: QApplication, theme: Theme, percent: int, base_points: float) -> 
     font.setPointSizeF(base_points * percent / 100.0)
     app.setFont(font)
     app.setPalette(_palette(theme))
-    app.setStyleSheet(_STYLE.format(t=theme))
+    points = font.pointSizeF()
+    app.setStyleSheet(_STYLE.format(t=theme, title=points * 1.5, heading=points * 1.1))
+
+
+def ems(widget: QWidget, count: float) -> int:
+    """The width in pixels of `count` letters in the widget's font: lengths that follow the text."""
+    return round(count * widget.fontMetrics().averageCharWidth())
 
 
 def _palette(t: Theme) -> QPalette:
@@ -122,12 +128,23 @@ def _palette(t: Theme) -> QPalette:
 _STYLE = """
 QFrame[card="true"] {{ background: {t.surface}; border: 1px solid {t.border};
                        border-radius: 6px; }}
-QLabel[role="title"] {{ font-size: 150%; font-weight: 600; }}
+QLabel[role="title"] {{ font-size: {title}pt; font-weight: 600; }}
+QLabel[role="heading"] {{ font-size: {heading}pt; font-weight: 600; }}
+QLabel[role="strong"] {{ font-weight: 600; }}
 QLabel[role="muted"] {{ color: {t.muted}; }}
 QLabel[role="good"] {{ color: {t.good}; }}
 QLabel[role="warn"] {{ color: {t.warn}; }}
 QLabel[role="bad"] {{ color: {t.bad}; }}
+QFrame[drop="idle"] {{ border: 2px dashed {t.border}; }}
+QFrame[drop="over"] {{ border: 2px dashed {t.accent};
+                       background: {t.raised}; }}
+QScrollArea {{ border: 0; background: {t.window}; }}
 QPushButton {{ padding: 5px 12px; }}
+QToolButton[step="true"] {{ padding: 4px 8px; border: 2px solid transparent;
+                            border-radius: 4px; }}
+QToolButton[step="true"]:hover {{ background: {t.raised}; }}
+QToolButton[step="true"]:checked {{ background: {t.surface}; color: {t.accent};
+    border-bottom: 2px solid {t.accent}; font-weight: 600; }}
 QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent};
     border: 1px solid {t.accent}; border-radius: 4px; font-weight: 600; }}
 QPushButton[role="primary"]:disabled {{ background: {t.raised}; color: {t.muted};

@@ -5,7 +5,7 @@ The engine's work is handed in as `Jobs` by app.py, so that no page imports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +16,7 @@ from swag_studio.recipe import Recipe
 from swag_studio.settings import Settings
 from swag_studio.ui.bridge import Bridge
 from swag_studio.ui.theme import Theme
+from swag_studio.ui.words import STAGE_TITLES
 
 
 class Jobs(Protocol):
@@ -27,9 +28,19 @@ class Jobs(Protocol):
         self, path: Path, project: Project, source: str | None, dry_run: bool
     ) -> Iterator[Event]: ...
 
+    def check(self, project: Project) -> Iterator[Event]: ...
+
     def source_names(self) -> list[str]: ...
 
+    def source_reasons(self) -> Mapping[str, str]:
+        """Why something of a file is not used: code -> words."""
+        ...
+
     def demo_captions(self) -> Path: ...
+
+    def accelerator(self) -> str:
+        """The memory that the accelerator gives to this program, in words; "" without one."""
+        ...
 
 
 @dataclass
@@ -45,4 +56,10 @@ class Workspace:
     def run_until(self, stage: str) -> None:
         """Queues the pipeline with the project's recipe."""
         recipe, project, jobs = self.project.recipe, self.project, self.jobs
-        self.bridge.submit(lambda: jobs.run(recipe, project, stage))
+        name = "Run everything" if stage == "release" else f"Run up to {STAGE_TITLES[stage]}"
+        self.bridge.submit(lambda: jobs.run(recipe, project, stage), name, stage)
+
+    def check(self) -> None:
+        """Queues the verification of the database and of every block."""
+        project, jobs = self.project, self.jobs
+        self.bridge.submit(lambda: jobs.check(project), "Check project")

@@ -1,0 +1,82 @@
+"""Opens every page of a project off screen and saves pictures, light and dark, at 100% and 150%.
+
+    python docs/screenshots/make.py PROJECT.swag [FOLDER] [--page TITLE] [--text PERCENT ...]
+
+The project is opened as a window opens it, so nothing else may hold it. Nothing is changed in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from swag_studio import app as wiring
+from swag_studio.ui.application import Application
+from swag_studio.ui.main_window import MainWindow
+
+SIZES = {100: (1280, 840), 150: (1600, 1000), 200: (1920, 1200)}
+SETTLE = 400  # ms that layouts and charts get
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("project", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path(__file__).parent)
+    parser.add_argument("--page", action="append", help="only this page; may be repeated")
+    parser.add_argument("--text", type=int, action="append", help="size of text in percent")
+    wish = parser.parse_args()
+    app = QApplication(sys.argv[:1])
+    with tempfile.TemporaryDirectory() as profile:
+        application = Application(app, wiring.parts(Path(profile)))
+        for theme in ("light", "dark"):
+            for percent in wish.text or (100, 150):
+                application.change_settings(theme=theme, text_percent=percent)
+                take(application, wish, theme, percent)
+        application.shut_down()
+
+
+def take(application: Application, wish: argparse.Namespace, theme: str, percent: int) -> None:
+    """All pictures of one look."""
+    start = application.show_start()
+    save(start, wish.folder / f"start-{theme}-{percent}.png")
+    window = application.open(wish.project)
+    if window is None:
+        sys.exit(start.problem.text())
+    window.resize(*SIZES.get(percent, SIZES[100]))
+    window.make_pages()
+    for i, step in enumerate(window.step_list):
+        if not wish.page or step.title in wish.page:
+            window.show_page(i)
+            name = step.title.lower().replace(" ", "-")
+            save(window, wish.folder / f"{name}-{theme}-{percent}.png")
+    if not wish.page:
+        dialogs(application, window, wish.folder, f"{theme}-{percent}")
+    window.close()
+    QTest.qWait(SETTLE)
+
+
+def dialogs(application: Application, window: MainWindow, folder: Path, look: str) -> None:
+    """Settings and the sheet of keys."""
+    settings = application.show_settings(window)
+    save(settings, folder / f"settings-{look}.png")
+    settings.close()
+
+
+def save(widget: QWidget, path: Path) -> None:
+    QTest.qWait(SETTLE)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not widget.grab().save(str(path)):
+        sys.exit(f"{path} could not be written.")
+    print(path)
+
+
+if __name__ == "__main__":
+    main()

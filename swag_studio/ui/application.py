@@ -1,0 +1,298 @@
+"""What is open: the start window, one window per project, the person's settings, and the end.
+
+The engine and its work come from app.py; this file knows only their shape.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QFileOpenEvent, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
+
+from swag_studio import recipe as recipes
+from swag_studio import settings as profile
+from swag_studio.errors import UserError
+from swag_studio.project import SUFFIX, Project
+from swag_studio.settings import Settings
+from swag_studio.ui import help as sheets
+from swag_studio.ui import theme
+from swag_studio.ui.bridge import Bridge, EngineLike
+from swag_studio.ui.faults import Faults
+from swag_studio.ui.main_window import MainWindow
+from swag_studio.ui.settings_dialog import SettingsDialog
+from swag_studio.ui.start import NewProjectDialog, StartWindow, ask_project, documents
+from swag_studio.ui.workspace import Jobs, Workspace
+
+SIGNAL_BEAT = 200  # ms in which Python gets to see a signal while Qt waits
+QUIT_WITHIN = 10_000  # ms that the engines get to end their present steps
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What app.py hands in."""
+
+    make_engine: Callable[[], EngineLike]
+    jobs: Jobs
+    logs: Path
+    basedir: Path | None = None
+
+
+class Application(QObject):
+    """Opens and closes windows. One exists per process."""
+
+    def __init__(self, app: QApplication, parts: Parts) -> None:
+        super().__init__()
+        self.app, self.parts = app, parts
+        self.settings = profile.load(parts.basedir)
+        self.windows: list[MainWindow] = []
+        self.start_window: StartWindow | None = None
+        self.quitting = self._asked_to_quit = False
+        self._base_points = app.font().pointSizeF()
+        self.faults = Faults(parts.logs, self._tell_fault)
+        self.faults.install()
+        self._beat = QTimer(self)
+        self._beat.setInterval(SIGNAL_BEAT)
+        self._beat.timeout.connect(self._look)
+        app.setApplicationName("swag-studio")
+        app.setApplicationDisplayName("SWAG Studio")
+        app.setDesktopFileName("swag-studio")
+        app.styleHints().colorSchemeChanged.connect(self._scheme_changed)
+        app.installEventFilter(self)
+        self.apply_look()
+
+    # --- look ----------------------------------------------------------------------------
+
+    def apply_look(self) -> None:
+        """Colours and text size of the settings, in every window, at once."""
+        chosen = theme.choose(self.settings.theme, self.app)
+        theme.apply(self.app, chosen, self.settings.text_percent, self._base_points)
+        for window in self.windows:
+            window.show_theme(chosen)
+
+    def _scheme_changed(self) -> None:
+        background = self.app.palette().color(QPalette.ColorRole.Window).name()
+        wanted = theme.choose(self.settings.theme, self.app)
+        if self.settings.theme == "system" and background != wanted.window:
+            self.apply_look()
+
+    def change_settings(self, **values: object) -> None:
+        """Saves settings, and shows what they change. Another window's are not lost."""
+        before = self.settings
+        stored = profile.load(self.parts.basedir)
+        self.settings = dataclasses.replace(stored, **values)  # type: ignore[arg-type]
+        try:
+            profile.save(self.settings, self.parts.basedir)
+        except OSError as error:
+            self._tell(f"The settings could not be saved ({error.strerror}).", "warning")
+        for window in self.windows:
+            window.show_settings(self.settings)
+        look = ("theme", "text_percent")
+        if any(getattr(before, name) != getattr(self.settings, name) for name in look):
+            self.apply_look()
+
+    # --- start ---------------------------------------------------------------------------
+
+    def start(self, paths: list[Path], demo: Path | None = None) -> None:
+        """Opens what was asked for, else the start window. `demo` is a folder for the demo."""
+        self._beat.start()
+        if demo is not None:
+            self.open_demo(demo)
+        for path in paths:
+            self.open(path)
+        if not self.windows and self.start_window is None:
+            self.show_start()
+
+    def show_start(self, problem: str = "") -> StartWindow:
+        """The start window, with the reason why something did not open."""
+        if self.start_window is None:
+            window = self.start_window = StartWindow(self.settings)
+            window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            window.open_project.connect(self.open)
+            window.new_project.connect(self.new)
+            window.demo.connect(self.open_demo)
+            window.destroyed.connect(self._start_gone)
+        if problem:
+            self.start_window.show_problem(problem)
+        self.start_window.show()
+        _raise(self.start_window)
+        return self.start_window
+
+    def _start_gone(self) -> None:
+        self.start_window = None
+
+    def _close_start(self) -> None:
+        if self.start_window is not None:
+            self.start_window.close()
+            self.start_window = None
+
+    # --- projects ------------------------------------------------------------------------
+
+    def open(self, path: Path) -> MainWindow | None:
+        """Opens a project, or brings its window to the front; says in the start window why not."""
+        root = path.parent if path.suffix == ".swagproj" else path
+        for window in self.windows:
+            if window.workspace.project.root.absolute() == root.absolute():
+                _raise(window)
+                return window
+        return self._opened(root, lambda: Project.open(root))
+
+    def new(self, path: Path, preset: str) -> MainWindow | None:
+        """Makes a project with one of the recipes and opens it."""
+        return self._opened(path, lambda: Project.create(path, recipes.preset(preset)))
+
+    def open_demo(self, folder: Path | None = None) -> MainWindow | None:
+        """Makes the demo project, or goes on with it: captions in, then every stage."""
+        folder = folder or self.parts.basedir or documents()
+        root = (folder / "demo").with_suffix(SUFFIX)
+        exists = root.is_dir() and any(root.glob("*.swagproj"))
+        window = self.open(root) if exists else self.new(root, "demo")
+        if window is not None and window.workspace.bridge.idle:
+            workspace, jobs = window.workspace, self.parts.jobs
+            project = workspace.project
+            if not project.store.sources():
+                captions = jobs.demo_captions()
+                workspace.bridge.submit(
+                    lambda: jobs.import_file(captions, project, None, False), "Import the captions"
+                )
+            workspace.run_until("release")
+        return window
+
+    def _opened(self, root: Path, opener: Callable[[], Project]) -> MainWindow | None:
+        project = None
+        try:
+            project = opener()
+            window = self._show(project)
+        except UserError as error:
+            problem = str(error)
+        except Exception as error:  # whatever is wrong with a project, the program is not
+            self.faults.note(error)
+            problem = (
+                f"{root} cannot be opened ({type(error).__name__}). The log folder has the "
+                f"details: {self.parts.logs}. The project has its own backups folder."
+            )
+        else:
+            self._close_start()
+            return window
+        if project is not None:
+            project.close()
+        self.show_start(problem)
+        return None
+
+    def _show(self, project: Project) -> MainWindow:
+        project.states()  # the recipe and the tables can be read, before there is a window
+        bridge = Bridge(self.parts.make_engine())
+        look = theme.choose(self.settings.theme, self.app)
+        workspace = Workspace(project, bridge, self.parts.jobs, look, self.settings)
+        window = MainWindow(workspace)
+        window.closed.connect(lambda: self._closed(window))
+        window.new_requested.connect(lambda: self._ask_new(window))
+        window.open_requested.connect(lambda: self._ask_open(window))
+        window.recent_requested.connect(self.open)
+        window.demo_requested.connect(lambda: self.open_demo())
+        window.settings_requested.connect(lambda: self.show_settings(window))
+        window.keys_requested.connect(lambda: sheets.keys(window).show())
+        window.about_requested.connect(lambda: sheets.about(window).open())
+        window.logs_requested.connect(self.open_logs)
+        window.quit_requested.connect(self.close_all)
+        self.windows.append(window)
+        window.show()
+        self.change_settings(recent=self.settings.with_recent(project.root).recent)
+        return window
+
+    def _ask_new(self, window: QWidget) -> None:
+        dialog = NewProjectDialog(window)
+        dialog.chosen.connect(self.new)
+        dialog.open()
+
+    def _ask_open(self, window: QWidget) -> None:
+        if chosen := ask_project(window):
+            self.open(chosen)
+
+    def show_settings(self, parent: QWidget) -> SettingsDialog:
+        """The settings, which act while they are changed."""
+        dialog = SettingsDialog(self.settings, parent)
+        dialog.changed.connect(self._set)
+        dialog.show()
+        return dialog
+
+    def _set(self, chosen: Settings) -> None:
+        self.change_settings(
+            theme=chosen.theme,
+            text_percent=chosen.text_percent,
+            cost_per_hour=chosen.cost_per_hour,
+        )
+
+    def open_logs(self) -> None:
+        """Shows the log folder in the desktop's file manager."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.parts.logs)))
+
+    # --- the end -------------------------------------------------------------------------
+
+    def watch_signals(self) -> None:
+        """SIGTERM and SIGINT end the program as "Pause and quit" does."""
+
+        def heard(number: int, frame: FrameType | None) -> None:
+            self._asked_to_quit = True
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, heard)
+
+    def _look(self) -> None:
+        if self._asked_to_quit and not self.quitting:
+            self.quit()
+
+    def close_all(self) -> None:
+        """Closes every window; one with a running job asks first."""
+        self._close_start()
+        for window in list(self.windows):
+            window.close()
+
+    def quit(self) -> None:
+        """Pauses every job and closes every window, without asking."""
+        self.quitting = True
+        self._close_start()
+        QTimer.singleShot(QUIT_WITHIN, self.app.quit)
+        for window in list(self.windows):
+            window.leave()
+        if not self.windows:
+            self.app.quit()
+
+    def _closed(self, window: MainWindow) -> None:
+        self.windows.remove(window)
+        if not self.quitting or not self.windows:
+            self.change_settings(geometry=window.geometry_text())
+        if self.quitting and not self.windows:
+            self.app.quit()
+
+    def shut_down(self) -> None:
+        """Gives back what the program holds, once no event comes any more."""
+        self._beat.stop()
+        self.app.removeEventFilter(self)
+        self.faults.remove()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QFileOpenEvent):  # macOS opens documents by an event
+            self.open(Path(event.file()))
+            return True
+        return super().eventFilter(watched, event)
+
+    # --- telling -------------------------------------------------------------------------
+
+    def _tell(self, text: str, level: str, detail: str = "") -> None:
+        for window in self.windows[-1:]:
+            window.job_panel.say(text, level, detail)
+
+    def _tell_fault(self, text: str, detail: str) -> None:
+        self._tell(text, "error", detail)
+
+
+def _raise(window: QWidget) -> None:
+    window.raise_()
+    window.activateWindow()

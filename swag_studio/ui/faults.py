@@ -1,0 +1,78 @@
+"""Faults of the program: kept in the log folder, told without stopping anyone's work.
+
+Nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+_log = logging.getLogger("swag_studio")
+
+
+class Faults:
+    """Catches what nobody else does. `tell` gets a sentence and the traceback."""
+
+    def __init__(self, folder: Path, tell: Callable[[str, str], None]) -> None:
+        self.folder, self._tell = folder, tell
+        self._crash: IO[str] | None = None
+        self._handler: logging.Handler | None = None
+        self._before = (sys.excepthook, threading.excepthook)
+
+    def install(self) -> None:
+        """From now on. A folder that cannot be written to is no reason not to start."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._crash = (self.folder / "crash.log").open("a", encoding="utf-8")
+            faulthandler.enable(self._crash)
+            self._handler = RotatingFileHandler(
+                self.folder / "swag-studio.log", maxBytes=1 << 20, backupCount=3, encoding="utf-8"
+            )
+            self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+            _log.addHandler(self._handler)
+        except OSError as error:
+            print(f"swag-studio: no log in {self.folder} ({error.strerror})", file=sys.stderr)
+        sys.excepthook = self._hook
+        threading.excepthook = self._thread_hook
+
+    def remove(self) -> None:
+        """As before `install`."""
+        sys.excepthook, threading.excepthook = self._before
+        faulthandler.disable()
+        if self._handler is not None:
+            _log.removeHandler(self._handler)
+            self._handler.close()
+        if self._crash is not None:
+            self._crash.close()
+
+    def _hook(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            self._before[0](kind, error, trace)
+            return
+        self.note(error)
+        self._tell(f"A fault in the window ({kind.__name__}). Your work is safe.", _text(error))
+
+    def _thread_hook(self, what: threading.ExceptHookArgs) -> None:
+        if what.exc_value is not None:
+            self.note(what.exc_value)
+
+    def note(self, error: BaseException) -> None:
+        """Writes a traceback to the log and to the terminal."""
+        text = _text(error)
+        _log.error("%s", text)
+        print(text, file=sys.stderr)
+
+
+def _text(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))

@@ -1,0 +1,83 @@
+"""The messages of a run as a list, with the detail of the chosen one, to read and to copy."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+MARKS = {"info": "", "warning": "⚠ ", "error": "✗ "}
+MOST = 1000
+_LINES = 8  # of text that the list is high
+
+_DETAIL = Qt.ItemDataRole.UserRole
+
+
+class MessageList(QWidget):
+    """Oldest first. A message with a detail says so, and shows it when it is chosen."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.list = QListWidget()
+        self.list.setAccessibleName("Messages of the run")
+        self.list.setWordWrap(True)
+        self.list.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
+        self.list.itemSelectionChanged.connect(self._show_detail)
+        self.detail = QPlainTextEdit()
+        self.detail.setReadOnly(True)
+        self.detail.setAccessibleName("Detail of the message")
+        self.detail.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.detail.hide()
+        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.list)
+        keys.setContext(Qt.ShortcutContext.WidgetShortcut)  # the list alone would leave details out
+        keys.activated.connect(self.copy)
+        copy = QPushButton("Copy")
+        copy.setToolTip("Copy the chosen messages, or all, with their details")
+        copy.clicked.connect(self.copy)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.list, 3)
+        row.addWidget(self.detail, 2)
+        side = QVBoxLayout()
+        side.addWidget(copy)
+        side.addStretch(1)
+        row.addLayout(side)
+
+    def showEvent(self, event: object) -> None:
+        self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 12)
+
+    def add(self, text: str, level: str = "info", detail: str = "") -> None:
+        """Adds a message at the end; the oldest ones go when there are too many."""
+        more = "  (choose it for the details)" if detail else ""
+        item = QListWidgetItem(f"{time.strftime('%H:%M:%S')}  {MARKS[level]}{text}{more}")
+        item.setData(_DETAIL, (text, detail))
+        self.list.addItem(item)
+        while self.list.count() > MOST:
+            self.list.takeItem(0)
+        self.list.scrollToBottom()
+
+    def text(self) -> str:
+        """The chosen messages, or all, with their details."""
+        items = self.list.selectedItems() or [self.list.item(i) for i in range(self.list.count())]
+        rows = sorted(items, key=self.list.row)
+        return "\n".join("\n".join(part for part in i.data(_DETAIL) if part) for i in rows)
+
+    def copy(self) -> None:
+        """Puts `text` on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text())
+
+    def _show_detail(self) -> None:
+        chosen = self.list.selectedItems()
+        detail = chosen[0].data(_DETAIL)[1] if len(chosen) == 1 else ""
+        self.detail.setPlainText(detail)
+        self.detail.setVisible(bool(detail))

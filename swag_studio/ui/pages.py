@@ -1,0 +1,87 @@
+"""The steps of the work, left to right, and the page of each: one line here, one file beside it."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card
+from swag_studio.ui.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step: its title, the stage whose state it shows, and its page as "module:Class".
+
+    Without a page a placeholder says what will be there.
+    """
+
+    title: str
+    stage: str = ""
+    page: str = ""
+    promise: str = ""
+
+    def load(self) -> type[Page]:
+        """The page's class. Its module is imported when it is first asked for."""
+        if not self.page:
+            return type("Placeholder", (PlaceholderPage,), {"title": self.title, "step": self})
+        module, _, name = self.page.partition(":")
+        loaded: type[Page] = getattr(importlib.import_module(module), name)
+        return loaded
+
+
+_UI = "swag_studio.ui"
+
+PAGES = (
+    Step("Sources", "prepare", f"{_UI}.sources_page:SourcesPage"),
+    Step(
+        "Language models",
+        "train_lm",
+        promise="The settings of the language models and their perplexities while they train.",
+    ),
+    Step(
+        "Candidates",
+        "generate",
+        promise="The endings that the language models propose for each context.",
+    ),
+    Step(
+        "Filtering",
+        "filter",
+        promise="The curves of Adversarial Filtering, and what stalls it.",
+    ),
+    Step("Review", promise="A table of all questions, to search, rank and edit them."),
+    Step("Annotate", promise="People judge the endings: likely, unlikely or gibberish."),
+    Step("Agreement", promise="How far annotators agree, and what is left to settle."),
+    Step("Release", "release", promise="The finished dataset's files, and what is in them."),
+    Step("Audit", promise="Baselines that show what the questions give away."),
+)
+
+
+class PlaceholderPage(Page):
+    """A step whose page is not there yet. Its stage can be run all the same."""
+
+    step = Step("")
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        self.stage = self.step.stage
+        super().__init__(workspace, parent)
+        words = QLabel(f"Not in this version yet. {self.step.promise}")
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        words.setWordWrap(True)
+        words.setProperty("role", "muted")
+        self.body.addWidget(card(words, margins=24), 0)
+        self.body.addStretch(1)
+
+    def refresh(self, tables: frozenset[str]) -> None:
+        state = self.state()
+        if state is None or not self.workspace.project.store.sources():
+            self.tell("", "muted", "")
+        elif self.running:
+            self.tell("running", "good", "This step is at work; you may go on working.")
+        else:
+            action = {"missing": "Run", "stale": "Run again", "unfinished": "Go on"}
+            word, role = STATE_WORDS[state.state], STATE_ROLES[state.state]
+            self.tell(word, role, "", action.get(state.state, ""))

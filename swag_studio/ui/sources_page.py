@@ -1,0 +1,200 @@
+"""The first step: caption files come in, and Prepare makes contexts of them."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QWidget,
+)
+
+from swag_studio.events import Progress
+from swag_studio.records import SourceInfo
+from swag_studio.ui.import_panel import ImportPanel
+from swag_studio.ui.import_queue import ImportQueue, WaitingFile
+from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, set_role, splitter
+from swag_studio.ui.prepare_card import ExamplesCard, PrepareCard
+from swag_studio.ui.rows_dialog import RowsDialog
+from swag_studio.ui.tables import Column, Table
+from swag_studio.ui.words import FORMATS, count, reason
+from swag_studio.ui.workspace import Workspace
+
+FIRST = 200  # rows that a source opens
+
+SOURCE_COLUMNS = (
+    Column("File", lambda s: s.file, stretch=True),
+    Column("Format", lambda s: FORMATS.get(s.format, s.format)),
+    Column("Documents", lambda s: s.documents, help="Videos, or what the captions come from"),
+    Column("Captions", lambda s: s.captions or None, optional=True),
+    Column("Own contexts", lambda s: s.own_contexts or None, optional=True),
+    Column("Set aside", lambda s: sum(s.left_out.values())),
+)
+LEFT_OUT_COLUMNS = (
+    Column("Because", lambda row: row[1], stretch=True),
+    Column("Document", lambda row: row[0].document or None, optional=True),
+    Column("Place in the file", lambda row: row[0].place),
+    Column("Detail", lambda row: row[0].detail or None, optional=True),
+)
+
+
+class SourcesPage(Page):
+    """Files in, contexts out."""
+
+    title = "Sources"
+    stage = "prepare"
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, parent)
+        self.setAcceptDrops(True)
+        self.queue = ImportQueue(workspace, self)
+        self.queue.imported.connect(self._imported)
+        self._brought = ""
+        self.panel = ImportPanel(self.queue)
+        self.table = Table("Imported files", SOURCE_COLUMNS, "No captions yet.")
+        self.table.setToolTip("Double-click a row, or press Enter, to see what was set aside")
+        self.table.opened.connect(self.open_source)
+        self.prepared = PrepareCard(workspace)
+        heading = QLabel("Imported files")
+        set_role(heading, "heading")
+        self.examples = ExamplesCard(workspace)
+        self.below = splitter(Qt.Orientation.Vertical)
+        row = splitter(Qt.Orientation.Horizontal)
+        row.addWidget(card(heading, self.table))
+        row.addWidget(self.prepared)
+        row.setSizes([1000, 1000])
+        self.below.addWidget(row)
+        self.below.addWidget(self.examples)
+        self.body.addWidget(self._drop_area())
+        self.body.addWidget(self.panel, 1)
+        self.body.addWidget(self.below, 1)
+
+    def _drop_area(self) -> QFrame:
+        self.drop_area = QFrame()
+        self.drop_area.setProperty("drop", "idle")
+        words = QLabel("Drop caption files anywhere on this page, or")
+        self.choose_button = QPushButton("Choose files …")
+        self.choose_button.clicked.connect(self.choose)
+        formats = QLabel(
+            "ActivityNet Captions, LSMDC16, CSV, TSV or JSON lines, "
+            "or contexts with candidates of your own. Files stay where they are."
+        )
+        formats.setWordWrap(True)
+        set_role(formats, "muted")
+        row = QHBoxLayout(self.drop_area)
+        row.setContentsMargins(14, 10, 14, 10)
+        row.addWidget(words)
+        row.addWidget(self.choose_button)
+        row.addSpacing(12)
+        row.addWidget(formats, 1)
+        return self.drop_area
+
+    # --- files -------------------------------------------------------------------------------
+
+    def choose(self) -> None:
+        """Asks for files, and reads them."""
+        chosen, _ = QFileDialog.getOpenFileNames(self, "Choose caption files")
+        if chosen:
+            self.add_files([Path(name) for name in chosen])
+
+    def add_files(self, paths: list[Path]) -> None:
+        """Reads files, and shows what they hold, before anything is imported."""
+        self._brought = ""
+        self.queue.add(paths)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+            self._show_drop("over")
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._show_drop("idle")
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._show_drop("idle")
+        urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
+        if urls:
+            event.acceptProposedAction()
+            self.add_files([Path(url.toLocalFile()) for url in urls])
+
+    def _show_drop(self, state: str) -> None:
+        self.drop_area.setProperty("drop", state)
+        self.drop_area.style().unpolish(self.drop_area)
+        self.drop_area.style().polish(self.drop_area)
+
+    def _imported(self, file: WaitingFile) -> None:
+        summary = file.summary
+        what = (
+            count(summary["own_contexts"], "context")
+            if summary.get("own_contexts")
+            else count(summary.get("captions", 0), "caption")
+        )
+        self._brought = f"{file.path.name}: {what} imported. "
+        self.refresh(frozenset())
+
+    def open_source(self, source: SourceInfo) -> None:
+        """Shows what was set aside of an imported file."""
+        store, words = self.workspace.project.store, self.workspace.jobs.source_reasons()
+        found = islice(store.left_out_of_source(source.id), FIRST)
+        rows = [(row, reason(row.reason, words)) for row in found]
+        total = sum(source.left_out.values())
+        first = f"The first {FIRST:,} of {total:,} notes" if total > FIRST else "What"
+        verb = "" if total > FIRST else " was"
+        note = f"{first}{verb} set aside or noted when {source.file} was imported."
+        RowsDialog(source.file, note, LEFT_OUT_COLUMNS, rows, self, "Nothing was set aside.").show()
+
+    # --- page --------------------------------------------------------------------------------
+
+    def refresh(self, tables: frozenset[str]) -> None:
+        if tables and not tables & {"sources", "contexts", "dropped_pairs", "recipe"}:
+            return
+        sources = self.workspace.project.store.sources()
+        self.table.set_rows(sources)
+        state = self.state()
+        self.prepared.show_state(state)
+        self.examples.show_state(state)
+        self.below.setVisible(bool(sources))
+        if self.running:
+            self.tell("running", "good", "The contexts are being prepared; you may go on working.")
+            return
+        if not sources:
+            hint = "Bring in captions of videos, in the order in which things happen."
+            self.tell("no captions yet", "muted", hint)
+            return
+        assert state is not None
+        role = STATE_ROLES[state.state]
+        if state.state == "done":
+            contexts = int(str(state.artifact.summary.get("selected", 0))) if state.artifact else 0
+            hint = f"{count(contexts, 'context')} ready. Next: train the language models."
+            self.tell(STATE_WORDS["done"], role, self._brought + hint, "Language models ›")
+        elif state.state == "stale":
+            hint = "The captions or the recipe have changed since: prepare the contexts anew."
+            self.tell(STATE_WORDS["stale"], role, self._brought + hint, "Prepare again")
+        elif state.state == "unfinished":
+            hint = "Preparing was interrupted. It starts over; that takes minutes at most."
+            self.tell(STATE_WORDS["unfinished"], role, hint, "Prepare contexts")
+        else:
+            hint = "Next: prepare, which pairs the captions and cuts the second one of each pair."
+            total = sum(s.captions + s.own_contexts for s in sources)
+            status = f"{count(total, 'caption')} imported"
+            self.tell(status, "good", self._brought + hint, "Prepare contexts")
+
+    def show_progress(self, progress: Progress) -> None:
+        if progress.stage == self.stage and self.action.isVisibleTo(self):
+            self.refresh(frozenset())
+
+    def act(self) -> None:
+        """Prepares, or goes on to the next step where that is done."""
+        state = self.state()
+        if state is not None and state.state == "done":
+            self.go_to.emit("Language models")
+        else:
+            self._brought = ""
+            super().act()

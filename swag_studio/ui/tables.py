@@ -1,0 +1,255 @@
+"""Read-only tables over rows that are in memory: columns, sorting, copying, and words for none.
+
+A table knows how its columns get and show a value, not what a row is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import (
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QTableView, QWidget
+
+from swag_studio.ui.theme import ems
+
+Index = QModelIndex | QPersistentModelIndex
+Display = Qt.ItemDataRole.DisplayRole
+_WIDEST = 44  # letters of a column that does not stretch
+_NARROWEST = 16  # letters of one that does
+
+
+def shown(value: Any) -> str:
+    """A value as a table shows it: thousands separators, four digits, nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title, how a row's value is got (and sorted by), and how it is shown."""
+
+    title: str
+    value: Callable[[Any], Any]
+    show: Callable[[Any], str] = shown
+    help: str = ""
+    stretch: bool = False  # takes the width that is left
+    optional: bool = False  # not shown while no row has a value
+
+
+class TableModel(QAbstractTableModel):
+    """Rows of any kind under the columns. Sorting keeps equal rows in their order."""
+
+    def __init__(self, columns: Sequence[Column], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.columns = list(columns)
+        self._rows: list[Any] = []
+        self._given: list[Any] = []
+        self._order: tuple[int, Qt.SortOrder] | None = None
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.columns)
+
+    def row(self, index: int) -> Any:
+        """The row in place `index` of the present order."""
+        return self._rows[index]
+
+    @property
+    def rows(self) -> list[Any]:
+        """The rows in the present order."""
+        return list(self._rows)
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        """Shows other rows, in the order chosen last."""
+        self.beginResetModel()
+        self._given = list(rows)
+        self._rows = self._sorted()
+        self.endResetModel()
+
+    def data(self, index: Index, role: int = Display) -> Any:
+        if not index.isValid():
+            return None
+        column = self.columns[index.column()]
+        value = column.value(self._rows[index.row()])
+        if role == Display:
+            return column.show(value)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.show(value) or None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            side = Qt.AlignmentFlag.AlignRight if number else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Display) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Display:
+            return self.columns[section].title
+        if role == Qt.ItemDataRole.TextAlignmentRole and self._rows:
+            return self.data(self.index(0, section), role)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self.columns[section].help or None
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self.layoutAboutToBeChanged.emit()
+        self._order = (column, order) if column >= 0 else None
+        self._rows = self._sorted()
+        self.layoutChanged.emit()
+
+    def _sorted(self) -> list[Any]:
+        """The rows by the chosen column; missing values last, whichever way."""
+        if self._order is None:
+            return list(self._given)
+        column, order = self._order
+        get = self.columns[column].value
+        there = [row for row in self._given if get(row) is not None]
+        gone = [row for row in self._given if get(row) is None]
+        reverse = order == Qt.SortOrder.DescendingOrder
+        return sorted(there, key=lambda row: _key(get(row)), reverse=reverse) + gone
+
+
+def _key(value: Any) -> Any:
+    return value.casefold() if isinstance(value, str) else value
+
+
+class Table(QTableView):
+    """A view of a TableModel. Enter or a double click opens a row; Ctrl+C copies the chosen ones.
+
+    `empty` is what stands in a table without rows. `most` rows are shown before it scrolls; 0 lets
+    the layout decide.
+    """
+
+    opened = Signal(object)  # a row
+    chosen = Signal(object)  # a row, or None
+
+    def __init__(
+        self,
+        name: str,
+        columns: Sequence[Column],
+        empty: str = "",
+        most: int = 0,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.rows_model = TableModel(columns, self)
+        self.empty, self._most = empty, most
+        self.setModel(self.rows_model)
+        self.setAccessibleName(name)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)  # Tab leaves the table, as it leaves any other control
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+        self.setSortingEnabled(True)
+        self.doubleClicked.connect(lambda index: self.opened.emit(self.rows_model.row(index.row())))
+        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit(self.current()))
+        if most:
+            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._fit()
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        """Shows these rows."""
+        self.rows_model.set_rows(rows)
+        self._fit()
+        self.chosen.emit(None)
+
+    def current(self) -> Any:
+        """The first of the chosen rows, or None."""
+        chosen = self.selectionModel().selectedRows()
+        return self.rows_model.row(min(i.row() for i in chosen)) if chosen else None
+
+    def copy(self) -> None:
+        """Puts the chosen rows, or all, on the clipboard, with tabs between the columns."""
+        model = self.rows_model
+        chosen = sorted(i.row() for i in self.selectionModel().selectedRows())
+        lines = ["\t".join(column.title for column in model.columns)]
+        for row in [model.row(i) for i in chosen] or model.rows:
+            lines.append("\t".join(c.show(c.value(row)) for c in model.columns))
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    # --- Qt ----------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current() is not None:
+            self.opened.emit(self.current())
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.empty and not self.rows_model.rowCount():
+            painter = QPainter(self.viewport())
+            painter.setPen(self.palette().placeholderText().color())
+            area = self.viewport().rect().adjusted(12, 4, -12, -4)
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(area, int(flags), self.empty)
+            painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._stretch()
+
+    def changeEvent(self, event: Any) -> None:
+        super().changeEvent(event)
+        if event.type() in (event.Type.FontChange, event.Type.StyleChange):
+            self._fit()
+
+    def _fit(self) -> None:
+        """Columns as wide as their values, rows as high as the text."""
+        if not hasattr(self, "_most"):  # Qt tells of the font before __init__ has run
+            return
+        height = self.fontMetrics().height() + 8
+        self.verticalHeader().setDefaultSectionSize(height)
+        header, widest = self.horizontalHeader(), ems(self, _WIDEST)
+        rows = self.rows_model.rows
+        for i, column in enumerate(self.rows_model.columns):
+            if column.optional:
+                self.setColumnHidden(i, all(column.value(row) in (None, "") for row in rows))
+            if not column.stretch:
+                wanted = max(self.sizeHintForColumn(i), header.sectionSizeHint(i)) + 12
+                self.setColumnWidth(i, min(widest, wanted))
+        self._stretch()
+        if self._most:
+            count = max(2, min(self._most, len(rows)))
+            self.setFixedHeight(header.sizeHint().height() + count * height + 4)
+
+    def _stretch(self) -> None:
+        """Shares what width is left among the columns that stretch; none gets unreadably narrow."""
+        columns = list(enumerate(self.rows_model.columns))
+        wide = [i for i, c in columns if c.stretch and not self.isColumnHidden(i)]
+        taken = sum(self.columnWidth(i) for i, c in columns if not c.stretch)  # 0 where hidden
+        for i in wide:
+            rest = (self.viewport().width() - taken) // len(wide)
+            self.setColumnWidth(i, max(ems(self, _NARROWEST), rest))

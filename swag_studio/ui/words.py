@@ -1,0 +1,75 @@
+"""Codes of the engine in the words of a curator. Text only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+STAGE_TITLES = {
+    "prepare": "Prepare",
+    "train_lm": "Language models",
+    "generate": "Candidates",
+    "filter": "Filtering",
+    "release": "Draft release",
+}
+
+# What the job panel says while a stage is at work.
+STAGE_NAMES = {
+    "preview": "Reading a file",
+    "ingest": "Importing",
+    "check": "Checking the project",
+    "prepare": "Preparing contexts",
+    "train_lm": "Training language models",
+    "generate": "Sampling candidates",
+    "filter": "Adversarial filtering",
+    "release": "Writing the release",
+}
+
+FORMATS = {
+    "activitynet": "ActivityNet Captions",
+    "lsmdc": "LSMDC16",
+    "csv": "CSV",
+    "tsv": "TSV",
+    "jsonl": "JSON lines",
+    "own": "Own candidates",
+}
+
+# Beside the counts of a file: what the published files of the format hold.
+PUBLISHED = {
+    "activitynet": "The published files hold 37,421 captions in 10,009 videos (train), 17,505 in "
+    "4,917 (val_1) and 17,031 in 4,885 (val_2).",
+}
+PUBLISHED_CONTEXTS = "Published SWAG: 92,221 contexts from ActivityNet Captions and LSMDC."
+
+# Why Prepare dropped a pair of captions.
+PAIR_REASONS = {
+    "unusable_caption": "one of the two captions cannot be used",
+    "gap": "the pause between the captions is too long",
+    "context_too_short": "the first sentence is too short",
+    "context_too_long": "the first sentence is too long",
+    "several_sentences": "the second caption has several sentences",
+    "ending_too_short": "the ending is too short",
+    "ending_too_long": "the ending is too long",
+    "cut_within_word": "the ending would begin inside a word such as “don’t”",
+    "cut_within_quotes": "the ending would begin inside quotation marks",
+    "no_verb": "the second sentence has no main verb in the present or past",
+    "no_subject": "the second sentence has no subject",
+    "subject_after_verb": "the subject comes after the verb",
+    "opener": "the second sentence begins with something long before its subject",
+    "unclear_cut": "it is unclear where the ending begins",
+    "unknown_word": "the ending has a word that its language model does not know",
+    "equal_context": "an equal context is kept already",
+    "duplicate_pair": "the same pair of captions is kept already",
+    "empty_part": "a part of the own context is empty",
+    "phrase_too_long": "the opening noun phrase is too long",
+}
+
+
+def reason(code: str, words: Mapping[str, str] = PAIR_REASONS) -> str:
+    """A reason's code in words; the code itself, made readable, where a part brings its own."""
+    text = words.get(code) or code.replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """ "1 caption", "17,505 captions"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
