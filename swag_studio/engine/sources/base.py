@@ -217,7 +217,7 @@ def identifier(value: object) -> str:
         raise ValueError("empty")
     if len(value) > MAX_ID:
         raise ValueError(f"longer than {MAX_ID:,} characters")
-    if not all(c.isprintable() or c.isspace() for c in value) or "\n" in value or "\r" in value:
+    if not value.isprintable() and not all(c.isprintable() or c in "\t\u00a0\u3000" for c in value):
         raise ValueError("not one line of plain text")
     return value
 
