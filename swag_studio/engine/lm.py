@@ -83,6 +83,11 @@ class LanguageModel(nn.Module):
         self.forward_lm = Direction(config)
         self.backward_lm = Direction(config)
 
+    @property
+    def parameter_count(self) -> int:
+        """Numbers that are learnt."""
+        return sum(p.numel() for p in self.parameters())
+
     def direction(self, name: str) -> Direction:
         """The direction called "forward" or "backward"."""
         return {"forward": self.forward_lm, "backward": self.backward_lm}[name]
