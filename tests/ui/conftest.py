@@ -1,0 +1,100 @@
+"""Off screen, with the engine faked at the seam; nothing may be left running after a test."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+import shiboken6
+from fakes import FakeEngine, FakeJobs
+from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from swag_studio.project import Project
+from swag_studio.settings import Settings
+from swag_studio.ui.application import Application, Parts
+from swag_studio.ui.bridge import Bridge
+from swag_studio.ui.theme import LIGHT
+from swag_studio.ui.workspace import Workspace
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(qapp: QApplication) -> Iterator[None]:
+    """No window, thread or timer outlives its test."""
+    font, style = qapp.font(), qapp.styleSheet()
+    yield
+    qapp.processEvents()
+    left = [t.name for t in threading.enumerate() if t.name == "engine"]
+    assert left == [], "threads are left"
+    timers = [o for o in gc.get_objects() if type(o) is QTimer]
+    ticking = [timer for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
+    assert ticking == [], "timers are left"
+    qapp.setStyleSheet(style)
+    qapp.setFont(font)
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def jobs() -> FakeJobs:
+    return FakeJobs()
+
+
+@pytest.fixture
+def workspace(
+    qtbot: QtBot, project: Project, engine: FakeEngine, jobs: FakeJobs
+) -> Iterator[Workspace]:
+    """An empty project, for a page by itself."""
+    bridge = Bridge(engine)
+    yield Workspace(project, bridge, jobs, LIGHT, Settings())
+    bridge.stop()
+
+
+@pytest.fixture
+def settle(engine: FakeEngine, workspace: Workspace) -> Callable[[], None]:
+    """Has the engine do all its jobs, and the window hear of it."""
+
+    def settle() -> None:
+        while engine.busy:
+            engine.work()
+            workspace.bridge.drain()
+        workspace.bridge.drain()
+
+    return settle
+
+
+@pytest.fixture
+def application(qapp: QApplication, jobs: FakeJobs, tmp_path: Path) -> Iterator[Application]:
+    """The application with fake engines and a profile of its own."""
+    parts = Parts(FakeEngine, jobs, tmp_path / "profile" / "logs", tmp_path / "profile")
+    application = Application(qapp, parts)
+    yield application
+    application.parts = parts
+    for window in list(application.windows):
+        window.leave()
+    if application.start_window is not None:
+        application.start_window.close()
+    application.shut_down()
+
+
+def drop(widget: QWidget, *paths: Path) -> None:
+    """Drags files over a widget and lets go."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    place, action = QPointF(20, 20), Qt.DropAction.CopyAction
+    button, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(place.toPoint(), action, data, button, keys)
+    QApplication.sendEvent(widget, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(widget, QDropEvent(place, action, data, button, keys))

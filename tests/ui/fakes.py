@@ -1,0 +1,175 @@
+"""The engine and its work as the window sees them, without either."""
+
+from __future__ import annotations
+
+import queue
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from swag_studio.errors import SourceError, UserError
+from swag_studio.events import Cancelled, Changed, Event, Failed, Finished, Message, Progress
+from swag_studio.project import Project
+from swag_studio.recipe import Recipe
+from swag_studio.records import Caption, LeftOut, SourceInfo
+from swag_studio.ui.bridge import Job
+
+REASONS = {"empty_sentence": "the sentence is empty", "no_sentences": "the video has no sentences"}
+
+
+class FakeEngine:
+    """Does nothing by itself: `work` pulls all jobs to their end, `step` one event."""
+
+    def __init__(self) -> None:
+        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.jobs: list[Iterator[Event]] = []
+        self.paused = self.closed = False
+        self.cancelled = 0
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.jobs)
+
+    def submit(self, job: Job) -> None:
+        self.jobs.append(job())
+
+    def step(self) -> None:
+        try:
+            event = next(self.jobs[0], None)
+        except UserError as error:
+            event = Failed("", str(error))
+            self.jobs.pop(0)
+        except Exception as error:
+            event = Failed("", type(error).__name__, traceback.format_exc())
+            self.jobs.pop(0)
+        if event is None:
+            self.jobs.pop(0)
+        else:
+            self.events.put(event)
+
+    def work(self) -> None:
+        while self.jobs:
+            self.step()
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+        self.paused = False
+        for job in self.jobs:
+            job.close()  # type: ignore[attr-defined]
+        if self.jobs:
+            self.jobs.clear()
+            self.events.put(Cancelled(""))
+
+    def pause(self) -> None:
+        self.paused = True
+
+    def resume(self) -> None:
+        self.paused = False
+
+    def join(self, timeout: float | None = None) -> bool:
+        return True
+
+    def close(self, timeout: float | None = None) -> bool:
+        self.cancel()
+        self.closed = True
+        return True
+
+
+class FakeJobs:
+    """Files are what the test says they are; stages finish at once, or never."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, dict[str, Any]] = {}  # name -> captions, left_out, error
+        self.asked: list[tuple[str, str | None, bool]] = []
+        self.ran: list[str] = []
+        self.endless = False
+        self.error: Exception | None = None
+
+    def run(self, recipe: Recipe, project: Project, until: str) -> Iterator[Event]:
+        self.ran.append(until)
+        yield Progress(until, 0, 10, "things")
+        while self.endless:
+            yield Progress(until, 1, 10, "things")
+        if self.error:
+            raise self.error
+        yield Message(until, "All went well.")
+        yield Finished(until)
+
+    def import_file(
+        self, path: Path, project: Project, source: str | None, dry_run: bool
+    ) -> Iterator[Event]:
+        self.asked.append((path.name, source, dry_run))
+        file = self.files[path.name]
+        yield Progress("ingest", 1, 2, "bytes")
+        if "error" in file and (source is None or source == file.get("only")):
+            raise SourceError(str(path), "line 3", file["error"])
+        captions: list[Caption] = file["captions"]
+        left_out: list[LeftOut] = file.get("left_out", [])
+        info = _info(path.name, source or "activitynet", captions, left_out)
+        known = any(s.id == info.id for s in project.store.sources())
+        if not dry_run and not known:
+            store = project.store
+            store.stage_source(info)
+            store.add_captions(info.id, captions)
+            store.add_left_out_of_source(info.id, left_out)
+            store.publish_source(info)
+            yield Changed(("sources", "captions"))
+        yield Message("ingest", "said during the import")
+        yield Finished("ingest", _summary(info, captions, left_out, known))
+
+    def check(self, project: Project) -> Iterator[Event]:
+        yield Message("check", "The project is whole.")
+        yield Finished("check")
+
+    def source_names(self) -> list[str]:
+        return ["activitynet", "csv", "own"]
+
+    def source_reasons(self) -> dict[str, str]:
+        return REASONS
+
+    def demo_captions(self) -> Path:
+        return Path("captions.json")
+
+    def accelerator(self) -> str:
+        return ""
+
+
+def captions(count: int, document: str = "v_one") -> list[Caption]:
+    """`count` captions of one video."""
+    return [
+        Caption(document, document, document, i, f"Sentence {i} of {document}.", i, i + 1)
+        for i in range(count)
+    ]
+
+
+def _info(name: str, source: str, captions: list[Caption], left_out: list[LeftOut]) -> SourceInfo:
+    counts: dict[str, int] = {}
+    for row in left_out:
+        counts[row.reason] = counts.get(row.reason, 0) + 1
+    documents = len({c.document for c in captions})
+    return SourceInfo(f"s-{name}", name, source, "0", 10, documents, len(captions), 0, counts)
+
+
+def _summary(
+    info: SourceInfo, captions: list[Caption], left_out: list[LeftOut], known: bool
+) -> dict[str, Any]:
+    facts = {
+        "file": info.file,
+        "format": info.format,
+        "documents": info.documents,
+        "captions": info.captions,
+        "own_contexts": 0,
+        "left_out": dict(info.left_out),
+        "already_imported": known,
+    }
+    if known:
+        return facts
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for r in left_out:
+        rows.setdefault(r.reason, []).append(
+            {"document": r.document, "position": r.position, "place": r.place, "detail": r.detail}
+        )
+    shown = [{"document": c.document, "start": c.start, "text": c.text} for c in captions[:5]]
+    pairs = len(captions) - info.documents
+    return facts | {"adjacent_pairs": pairs, "preview": shown, "left_out_rows": rows}

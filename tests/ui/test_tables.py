@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from swag_studio.ui.tables import Column, Table, TableModel
+
+COLUMNS = (
+    Column("Name", lambda row: row[0], stretch=True),
+    Column("Count", lambda row: row[1]),
+    Column("Note", lambda row: row[2], optional=True),
+)
+ROWS = [("b", 1_234_567, None), ("A", None, None), ("c", 3, None)]
+
+
+def texts(table: Table) -> list[list[str]]:
+    model = table.rows_model
+    return [
+        [model.data(model.index(r, c)) for c in range(model.columnCount())]
+        for r in range(model.rowCount())
+    ]
+
+
+def head(table: Table, qtbot: QtBot, column: int) -> None:
+    """Clicks on a column's head."""
+    header = table.horizontalHeader()
+    at = QPoint(header.sectionViewportPosition(column) + 5, header.height() // 2)
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_numbers_have_separators_and_stand_right(qtbot: QtBot) -> None:
+    table = Table("t", COLUMNS)
+    qtbot.addWidget(table)
+    table.set_rows(ROWS)
+    assert texts(table) == [["b", "1,234,567", ""], ["A", "", ""], ["c", "3", ""]]
+    model, role = table.rows_model, Qt.ItemDataRole.TextAlignmentRole
+    assert model.data(model.index(0, 1), role) & Qt.AlignmentFlag.AlignRight
+    assert model.data(model.index(0, 0), role) & Qt.AlignmentFlag.AlignLeft
+
+
+def test_a_click_on_the_head_sorts_by_value_with_missing_ones_last(qtbot: QtBot) -> None:
+    table = Table("t", COLUMNS)
+    qtbot.addWidget(table)
+    table.resize(400, 200)
+    table.show()
+    table.set_rows(ROWS)
+    head(table, qtbot, 1)
+    assert [row[0] for row in texts(table)] == ["c", "b", "A"]
+    head(table, qtbot, 1)
+    assert [row[0] for row in texts(table)] == ["b", "c", "A"]
+    head(table, qtbot, 1)  # the third click gives the rows' own order back
+    assert [row[0] for row in texts(table)] == ["b", "A", "c"]
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.text(max_size=3), st.none() | st.integers(-5, 5))))
+def test_sorting_keeps_every_row_and_the_order_of_equal_ones(rows: list[tuple[str, int]]) -> None:
+    model = TableModel(COLUMNS[:2])
+    model.set_rows(rows)
+    model.sort(1)
+    there = sorted((r for r in rows if r[1] is not None), key=lambda r: r[1])
+    assert model.rows == there + [r for r in rows if r[1] is None]
+
+
+def test_a_column_without_values_is_hidden(qtbot: QtBot) -> None:
+    table = Table("t", COLUMNS)
+    qtbot.addWidget(table)
+    table.set_rows(ROWS)
+    assert table.isColumnHidden(2)
+    table.set_rows([("b", 1, "said")])
+    assert not table.isColumnHidden(2)
+
+
+def test_enter_and_double_click_open_a_row(qtbot: QtBot) -> None:
+    table = Table("t", COLUMNS)
+    qtbot.addWidget(table)
+    table.resize(400, 200)
+    table.show()
+    table.set_rows(ROWS)
+    opened: list[object] = []
+    table.opened.connect(opened.append)
+    table.selectRow(1)
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    place = table.visualRect(table.rows_model.index(2, 0)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.mouseDClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert opened == [ROWS[1], ROWS[2]]
+
+
+def test_copy_takes_the_chosen_rows_or_all(qtbot: QtBot) -> None:
+    table = Table("t", COLUMNS[:2])
+    qtbot.addWidget(table)
+    table.set_rows(ROWS)
+    qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "Name\tCount\nb\t1,234,567\nA\t\nc\t3"
+    table.selectRow(2)
+    qtbot.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "Name\tCount\nc\t3"
+
+
+def test_an_empty_table_says_what_it_would_hold(qtbot: QtBot) -> None:
+    table = Table("t", COLUMNS, "Nothing here yet.")
+    qtbot.addWidget(table)
+    table.resize(300, 120)
+    table.show()
+    with_words = table.grab().toImage()
+    table.empty = ""
+    assert table.grab().toImage() != with_words
