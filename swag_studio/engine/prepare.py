@@ -31,8 +31,8 @@ from swag_studio.records import SPLITS, Caption, Context, LeftOut
 from swag_studio.store import Store, sliced
 
 STAGE = "prepare"
-READ_SLICE = 500  # captions between two events
-WRITE_SLICE = 2000  # rows between two events
+READ_SLICE = 250  # captions between two events
+WRITE_SLICE = 1000  # rows between two events
 
 Cut = tuple[Pair, int]  # a pair, and the tokens of its second sentence's noun phrase
 OwnCut = tuple[Pair, int, tuple[str, str, str]]  # with sent1, sent2, found as given
@@ -79,12 +79,15 @@ def run(recipe: Recipe, project: Project) -> Iterator[Event]:
     captions = _Captions.of(state, words, folds)
     candidates = yield from _candidates(state, words, captions, cuts)
     candidates += [Candidate.of(pair, cut, texts, own=True) for pair, cut, texts in own]
+    yield Progress(STAGE, 0, len(candidates), "contexts", "comparing")
     kept, equal = pairs.resolve(candidates)
     state.dropped += equal
     if not kept:
         raise StageError(_none_left(state))
+    yield Progress(STAGE, len(kept), len(candidates), "contexts", "comparing")
     contexts = _contexts(kept, recipe, folds)
     corpus = _corpus(words, captions, kept, contexts)
+    yield Progress(STAGE, len(kept), len(kept), "contexts", "saving")
     corpus.save(project.folder(artifact))
     yield from _store(state, project.store, artifact.version, contexts)
     summary = _summary(state, words, corpus, contexts)
@@ -152,7 +155,7 @@ def _read_own(
     total = sum(source.own_contexts for source in store.sources())
     cuts: list[OwnCut] = []
     words: Counter[str] = Counter()
-    for part in sliced(store.own_contexts(), READ_SLICE // 50):
+    for part in sliced(store.own_contexts(), READ_SLICE // 25):
         for source, own in part:
             state.pairs += 1
             s, n, v = (tokenise(plain(text)) for text in (own.sent1, own.sent2, own.found))
@@ -253,6 +256,7 @@ def _contexts(kept: list[Candidate], recipe: Recipe, folds: Mapping[str, int]) -
     """The records, by id, with fold, split and whether the sample takes them."""
     p, seed = recipe.prepare, recipe.run.seed
     chosen = grouping.sample(seed, [(c.id, c.second.group) for c in kept], p.max_contexts)
+    splits = {g: SPLITS[grouping.split(seed, g, p.val_share, p.test_share)] for g in folds}
     return [
         Context(
             id=c.id,
@@ -265,7 +269,7 @@ def _contexts(kept: list[Candidate], recipe: Recipe, folds: Mapping[str, int]) -
             sent2=c.sent2,
             found=c.found,
             fold=folds[c.second.group],
-            split=SPLITS[grouping.split(seed, c.second.group, p.val_share, p.test_share)],
+            split=splits[c.second.group],
             origin="own" if c.own else "captions",
             selected=c.id in chosen,
         )

@@ -22,9 +22,9 @@ class TokenTable:
     """Token sequences in the order in which they were added, cased as written."""
 
     def __init__(self) -> None:
-        self._forms: dict[str, int] = {}
+        self.forms: list[str] = []  # the different forms, by number
+        self._numbers: dict[str, int] = {}
         self._values, self._offsets = array("I"), array("q", [0])
-        self._names: list[str] = []
         self._unsure = bytearray()  # 1: a capital says nothing about this token
 
     def __len__(self) -> int:
@@ -32,27 +32,19 @@ class TokenTable:
 
     def add(self, tokens: Sequence[str]) -> int:
         """Adds a sequence, and returns its number."""
-        forms = self._forms
-        self._values.extend([forms.setdefault(token, len(forms)) for token in tokens])
+        for token in tokens:
+            number = self._numbers.setdefault(token, len(self.forms))
+            if number == len(self.forms):
+                self.forms.append(token)
+            self._values.append(number)
         self._unsure.extend(case_unsure(tokens))
         self._offsets.append(len(self._values))
         return len(self) - 1
 
-    def length(self, index: int) -> int:
-        """How many tokens a sequence has."""
-        return self._offsets[index + 1] - self._offsets[index]
-
     def tokens(self, index: int) -> list[str]:
         """A sequence, cased as written."""
-        names = self.forms
-        return [names[i] for i in self._values[self._offsets[index] : self._offsets[index + 1]]]
-
-    @property
-    def forms(self) -> list[str]:
-        """The different forms, by number."""
-        if len(self._names) != len(self._forms):
-            self._names = list(self._forms)
-        return self._names
+        first, last = self._offsets[index], self._offsets[index + 1]
+        return [self.forms[i] for i in self._values[first:last]]
 
     def arrays(self) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.bool_]]:
         """(form of each token, offsets of the sequences, whether its case says nothing)."""

@@ -49,7 +49,7 @@ class Cut:
 class SpacySplitter:
     """Registry name "spacy"."""
 
-    batch = 32
+    batch = 24
 
     def __init__(self) -> None:
         self._nlp = spacy_model.load(exclude=("ner", "lemmatizer"))
