@@ -76,6 +76,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1024)
     parser.add_argument("--width", type=int, default=256, help="of the MLP; the paper's is 2048")
     parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     options = parser.parse_args()
     wanted = options.contexts * options.rows * BYTES_PER_ROW
@@ -92,7 +93,7 @@ def main() -> None:
 
 
 def measure(folder: Path, options: argparse.Namespace) -> None:
-    torch.set_num_threads(2)
+    torch.set_num_threads(options.threads)
     started = time.perf_counter()
     make_pool(folder, options.contexts, options.rows)
     size = sum(path.stat().st_size for path in folder.iterdir())

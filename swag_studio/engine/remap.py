@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FIRST_ROUND = 8  # candidates per context in a lazy scan's first round; each later one doubles
+FIRST_ROUND = 8  # candidates per context in a lazy scan's first round; each later one has 1/4 more
 
 Places = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -183,7 +183,7 @@ def _lazy_scan(
             rows[i].append(part[hits])
             scores[i].append(part_scores[hits])
             missing[i] -= len(hits)
-        start, size = start + size, 2 * size
+        start, size = start + size, size + max(1, size // 4)
         walking = [i for i in walking if missing[i] and len(orders[i]) > start]
     return [_join(r, np.int64) for r in rows], [_join(s, np.float32) for s in scores], scanned
 
