@@ -20,7 +20,7 @@ from swag_studio.engine.remap import Swaps
 from swag_studio.engine.tagging import TagCache, Tagger, Tags, missing
 from swag_studio.pool import Pool, Rows
 
-_TAGGED_AT_ONCE = 16  # contexts between two yields
+_TAGGED_AT_ONCE = 100  # endings between two yields
 
 Places = NDArray[np.int64]
 
@@ -132,8 +132,9 @@ class Assigned:
         flat_lengths = self.v_lengths.reshape(-1)
         lacking = missing(self.tags.reshape(len(flat_lengths), -1), flat_lengths)
         places = np.flatnonzero(lacking.reshape(self.rows.shape).any(axis=1))
-        for start in range(0, len(places), _TAGGED_AT_ONCE):
-            part = places[start : start + _TAGGED_AT_ONCE]
+        step = max(1, _TAGGED_AT_ONCE // self.rows.shape[1])
+        for start in range(0, len(places), step):
+            part = places[start : start + step]
             contexts = [int(c) for c in self.source.contexts[part]]
             known = [tagging.cache.read(context) for context in contexts]
             tags = np.stack([k[rows] for k, rows in zip(known, self.rows[part], strict=True)])
@@ -169,7 +170,7 @@ class Incoming:
 
 
 class Candidates:
-    """All pool rows of a few contexts; tags are computed for those that are asked for."""
+    """All pool rows of a few contexts. Where they have tags, `fill_tags` comes before `items`."""
 
     def __init__(self, source: Source, places: Places, tags: bool) -> None:
         self._source, self.places = source, places
@@ -187,17 +188,28 @@ class Candidates:
     def items(self, which: Places, rows: Places) -> Items:
         """The endings in `rows` (E,) of the contexts `which` (E,), which count the few."""
         at = self._starts[which] + rows
-        v, v_lengths = self._rows.tokens[at], self._rows.lengths[at]
-        places = self.places[which]
-        tags = None
-        if self._tags is not None:
-            tags = self._tags[at]
-            todo = missing(tags, v_lengths)
-            if todo.any():
-                tags[todo] = self._source.tag(places[todo], v[todo], v_lengths[todo])
-                self._tags[at[todo]] = tags[todo]
-                self._changed[which[todo]] = True
-        return self._source.items(places, v, v_lengths, self._rows.features[at], tags)
+        return self._source.items(
+            self.places[which],
+            self._rows.tokens[at],
+            self._rows.lengths[at],
+            self._rows.features[at],
+            None if self._tags is None else self._tags[at],
+        )
+
+    def fill_tags(self, which: Places, rows: Places) -> Generator[None, None, None]:
+        """Tags those of these endings that have no tags yet; pauses on the way."""
+        if self._tags is None:
+            return
+        at = self._starts[which] + rows
+        todo = np.flatnonzero(missing(self._tags[at], self._rows.lengths[at]))
+        for start in range(0, len(todo), _TAGGED_AT_ONCE):
+            part = todo[start : start + _TAGGED_AT_ONCE]
+            here = at[part]
+            self._tags[here] = self._source.tag(
+                self.places[which[part]], self._rows.tokens[here], self._rows.lengths[here]
+            )
+            self._changed[which[part]] = True
+            yield
 
     def incoming(self, which: Places, rows: NDArray[np.uint16]) -> Incoming:
         """The endings in `rows` (S,) of the contexts `which` (S,)."""

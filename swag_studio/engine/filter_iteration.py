@@ -31,8 +31,7 @@ from swag_studio.recipe import FilterRecipe
 
 # Fixed: a score's last bits depend on what shares its batch.
 _CONTEXTS_AT_ONCE = 256  # read from the pool together, so that a scan has large batches
-_SCORED_AT_ONCE = 4096
-_TAGGED_AT_ONCE = 512  # endings; tagging them takes far longer than scoring them
+_SCORED_AT_ONCE = 1024  # endings
 
 Note = str
 Places = NDArray[np.int64]
@@ -140,7 +139,6 @@ def remap_tested(
             _scorer(ensemble, candidates),
             rng,
             lazy=lazy,
-            at_once=_TAGGED_AT_ONCE if tags else _SCORED_AT_ONCE,
         )
         swaps = yield from noted(scanning, f"replacing {start}/{len(table)}")
         candidates.keep_tags()
@@ -150,4 +148,13 @@ def remap_tested(
 
 
 def _scorer(ensemble: Ensemble, candidates: Candidates) -> Score:
-    return lambda which, rows: ensemble.score(candidates.items(which, rows))[JOINT]
+    def score(which: Places, rows: Places) -> Generator[None, None, Scores]:
+        yield from candidates.fill_tags(which, rows)
+        parts = [np.zeros(0, np.float32)]
+        for start in range(0, len(rows), _SCORED_AT_ONCE):
+            part = slice(start, start + _SCORED_AT_ONCE)
+            parts.append(ensemble.score(candidates.items(which[part], rows[part]))[JOINT])
+            yield
+        return np.concatenate(parts)
+
+    return score

@@ -19,8 +19,9 @@ FIRST_ROUND = 8  # candidates per context in a lazy scan's first round; each lat
 
 Places = NDArray[np.int64]
 Scores = NDArray[np.float32]
-Score = Callable[[Places, Places], Scores]
-"""(places, rows), both (E,) -> (E,). A place counts the contexts that `remap` was called with."""
+Pausing = Generator[None, None, Scores]
+Score = Callable[[Places, Places], Pausing]
+"""(places, rows), both (E,) -> (E,), with pauses; places count the contexts of the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +90,24 @@ def remap(
     rng: np.random.Generator,
     *,
     lazy: bool = True,
-    at_once: int = 4096,
     first_round: int = FIRST_ROUND,
-) -> Generator[int, None, Swaps]:
-    """Applies `rule` to C contexts; yields after each call of `score` how many it scored.
+) -> Generator[None, None, Swaps]:
+    """Applies `rule` to C contexts; pauses where `score` does.
 
     `gold` (C,) are the found endings' scores, `assigned` and `assigned_scores` (C, k),
     `candidates` each context's rows that may come in (complete, unassigned). Contexts without an
     easy distractor are not scanned. `lazy` stops a context's scan at the first candidates that
     suffice, which the policy `random` allows: the outcome has the full scan's distribution.
-    `score` gets at most `at_once` endings. Raises ValueError when a score is not finite.
+    Raises ValueError when a score is not finite.
     """
-    _check(gold)
-    _check(assigned_scores)
-    easy = assigned_scores < gold[:, None]
+    _checked(gold)
+    easy = _checked(assigned_scores) < gold[:, None]
     needed = np.minimum(easy.sum(axis=1), rule.replace)
     open_ = np.flatnonzero(needed)
-    scorer = _Scorer(score, at_once)
     if lazy and rule.policy == "random":
-        scan = _lazy_scan(open_, gold, needed, candidates, scorer, rng, first_round)
+        scan = _lazy_scan(open_, gold, needed, candidates, score, rng, first_round)
     else:
-        scan = _full_scan(rule, open_, gold, needed, candidates, scorer, rng)
+        scan = _full_scan(rule, open_, gold, needed, candidates, score, rng)
     rows, scores, scanned = yield from scan
     slots = []
     for one, incoming in zip(open_, rows, strict=True):
@@ -133,32 +131,15 @@ def remap(
 # --- scans -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Scorer:
-    score: Score
-    at_once: int
-
-    def __call__(self, places: Places, rows: Places) -> Generator[int, None, Scores]:
-        """(E,) scores, by calls of `score` with at most `at_once` endings."""
-        parts = []
-        for start in range(0, len(rows), self.at_once):
-            part = slice(start, start + self.at_once)
-            scores = self.score(places[part], rows[part])
-            _check(scores)
-            parts.append(scores)
-            yield len(scores)
-        return _join(parts, np.float32)
-
-
 def _lazy_scan(
     open_: Places,
     gold: Scores,
     needed: Places,
     candidates: Sequence[NDArray[np.int64]],
-    score: _Scorer,
+    score: Score,
     rng: np.random.Generator,
     first_round: int,
-) -> Generator[int, None, Found]:
+) -> Generator[None, None, Found]:
     """Walks each context's candidates in random order up to the last one needed.
 
     The adversarial ones stand in uniformly random order within a uniformly random order of all;
@@ -175,7 +156,7 @@ def _lazy_scan(
         parts = [orders[i][start : start + size] for i in walking]
         lengths = [len(part) for part in parts]
         places = np.repeat(open_[walking], lengths)
-        met = yield from score(places, np.concatenate(parts))
+        met = _checked((yield from score(places, np.concatenate(parts))))
         scanned += len(met)
         cuts = np.cumsum(lengths)[:-1]
         for i, part, part_scores in zip(walking, parts, np.split(met, cuts), strict=True):
@@ -194,13 +175,13 @@ def _full_scan(
     gold: Scores,
     needed: Places,
     candidates: Sequence[NDArray[np.int64]],
-    score: _Scorer,
+    score: Score,
     rng: np.random.Generator,
-) -> Generator[int, None, Found]:
+) -> Generator[None, None, Found]:
     """Scores every candidate of every open context, then chooses among the adversarial ones."""
     lengths = [len(candidates[place]) for place in open_]
     rows = _join([candidates[place] for place in open_], np.int64)
-    scores = yield from score(np.repeat(open_, lengths), rows)
+    scores = _checked((yield from score(np.repeat(open_, lengths), rows)))
     chosen_rows, chosen_scores = [], []
     cuts = np.cumsum(lengths)[:-1]
     for place, r, s in zip(open_, np.split(rows, cuts), np.split(scores, cuts), strict=False):
@@ -221,9 +202,10 @@ def _order(rule: Rule, wish: Scores, rng: np.random.Generator) -> NDArray[np.int
     return np.argsort(-(wish / rule.temperature + rng.gumbel(size=len(wish))), kind="stable")
 
 
-def _check(scores: Scores) -> None:
+def _checked(scores: Scores) -> Scores:
     if not np.isfinite(scores).all():
         raise ValueError("a score is not finite")
+    return scores
 
 
 def _join(parts: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
