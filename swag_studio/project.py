@@ -224,6 +224,7 @@ class Project:
 
     def states(self, recipe: Recipe | None = None) -> list[StageState]:
         """Where every stage stands with the recipe and sources."""
+        recipe = recipe or self.recipe  # read once, not per stage
         result = []
         for stage in STAGES:
             key, versions = self.key(stage, recipe), self.store.artifacts(stage)

@@ -60,6 +60,10 @@ class Application(QObject):
         self._beat = QTimer(self)
         self._beat.setInterval(SIGNAL_BEAT)
         self._beat.timeout.connect(self._look)
+        self._deadline = QTimer(self)
+        self._deadline.setSingleShot(True)
+        self._deadline.setInterval(QUIT_WITHIN)
+        self._deadline.timeout.connect(self._exit)
         app.setApplicationName("swag-studio")
         app.setApplicationDisplayName("SWAG Studio")
         app.setDesktopFileName("swag-studio")
@@ -258,22 +262,26 @@ class Application(QObject):
         """Pauses every job and closes every window, without asking."""
         self.quitting = True
         self._close_start()
-        QTimer.singleShot(QUIT_WITHIN, self.app.quit)
+        self._deadline.start()
         for window in list(self.windows):
             window.leave()
         if not self.windows:
-            self.app.quit()
+            self._exit()
+
+    def _exit(self) -> None:
+        self.app.quit()
 
     def _closed(self, window: MainWindow) -> None:
         self.windows.remove(window)
         if not self.quitting or not self.windows:
             self.change_settings(geometry=window.geometry_text())
         if self.quitting and not self.windows:
-            self.app.quit()
+            self._exit()
 
     def shut_down(self) -> None:
         """Gives back what the program holds, once no event comes any more."""
         self._beat.stop()
+        self._deadline.stop()
         self.app.removeEventFilter(self)
         self.faults.remove()
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices
-from PySide6.QtWidgets import QMainWindow, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QMenu, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from swag_studio.events import Metric, Progress
 from swag_studio.settings import Settings
@@ -49,6 +49,7 @@ class MainWindow(QMainWindow):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"{workspace.project.root.stem} – SWAG Studio")
         self._pages: dict[int, Page] = {}
+        self.menus: list[QMenu] = []
         self.step_bar = StepBar([step.title for step in self.step_list])
         self.stack = QStackedWidget()
         self.job_panel = JobPanel(workspace.bridge, workspace.jobs.accelerator)
@@ -164,12 +165,13 @@ class MainWindow(QMainWindow):
 
     def refresh(self, tables: frozenset[str]) -> None:
         """Has the pages read anew what changed."""
-        self._show_states()
-        for page in self.pages:
-            page.refresh(tables)
+        with self.workspace.one_look():
+            self._show_states()
+            for page in self.pages:
+                page.refresh(tables)
 
     def _show_states(self) -> None:
-        states: dict[str, str] = {s.stage: s.state for s in self.workspace.project.states()}
+        states: dict[str, str] = {s.stage: s.state for s in self.workspace.states()}
         if running := self.workspace.bridge.stage:
             states[running] = "running"
         for i, step in enumerate(self.step_list):

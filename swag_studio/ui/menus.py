@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,19 +19,19 @@ Keys = QKeySequence.StandardKey
 
 def build(window: MainWindow) -> None:
     """Gives the window its menus."""
-    bar = window.menuBar()
-    _file(window, bar.addMenu("&File"))
-    edit = bar.addMenu("&Edit")
+    titles = ("&File", "&Edit", "&View", "&Run", "&Tools", "&Help")
+    # Kept, for QAction.menu() gives a menu whose end in Python ends it in Qt as well.
+    window.menus = [window.menuBar().addMenu(title) for title in titles]
+    file, edit, view, run, tools, help_menu = window.menus
+    _file(window, file)
     _add(edit, "Copy &messages of the run", window.job_panel.list.copy)
     edit.addSeparator()
     settings = _add(edit, "&Settings …", window.settings_requested.emit, _preferences())
     settings.setMenuRole(QAction.MenuRole.PreferencesRole)
-    _view(window, bar.addMenu("&View"))
-    _run(window, bar.addMenu("&Run"))
-    tools = bar.addMenu("&Tools")
+    _view(window, view)
+    _run(window, run)
     _add(tools, "&Check project", window.workspace.check)
     _add(tools, "Open project &folder", window.open_project_folder)
-    help_menu = bar.addMenu("&Help")
     _add(help_menu, "&Keys", window.keys_requested.emit, Keys.HelpContents)
     _add(help_menu, "Open &log folder", window.logs_requested.emit)
     about = _add(help_menu, "&About SWAG Studio", window.about_requested.emit)
@@ -92,27 +92,25 @@ def _add(menu: QMenu, text: str, slot: Callable[[], object], key: Key | None = N
 
 def _preferences() -> QKeySequence:
     """The platform's key for preferences, where it has one."""
-    return QKeySequence(Keys.Preferences) or QKeySequence("Ctrl+,")
+    return _first(QKeySequence(Keys.Preferences), QKeySequence("Ctrl+,"))
 
 
 def _quit() -> QKeySequence:
-    return QKeySequence(Keys.Quit) or QKeySequence("Ctrl+Q")
+    return _first(QKeySequence(Keys.Quit), QKeySequence("Ctrl+Q"))
+
+
+def _first(wanted: QKeySequence, otherwise: QKeySequence) -> QKeySequence:
+    return otherwise if wanted.isEmpty() else wanted
 
 
 def shortcuts(window: MainWindow) -> list[tuple[str, str, str]]:
     """(menu, action, key) of every action that has a key, in the order of the menus."""
     return [
         (menu.title().replace("&", ""), action.text().replace("&", ""), _native(action))
-        for menu in _menus(window)
+        for menu in window.menus
         for action in menu.actions()
         if not action.shortcut().isEmpty()
     ]
-
-
-def _menus(window: MainWindow) -> Iterator[QMenu]:
-    for action in window.menuBar().actions():
-        if isinstance(menu := action.menu(), QMenu):
-            yield menu
 
 
 def _native(action: QAction) -> str:

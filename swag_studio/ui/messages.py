@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
@@ -23,12 +23,25 @@ _LINES = 8  # of text that the list is high
 _DETAIL = Qt.ItemDataRole.UserRole
 
 
+class _List(QListWidget):
+    """By itself a list copies what it shows, without the details."""
+
+    copy_asked = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_asked.emit()
+        else:
+            super().keyPressEvent(event)
+
+
 class MessageList(QWidget):
     """Oldest first. A message with a detail says so, and shows it when it is chosen."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.list = QListWidget()
+        self.list = _List()
+        self.list.copy_asked.connect(self.copy)
         self.list.setAccessibleName("Messages of the run")
         self.list.setWordWrap(True)
         self.list.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
@@ -38,9 +51,6 @@ class MessageList(QWidget):
         self.detail.setAccessibleName("Detail of the message")
         self.detail.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.detail.hide()
-        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.list)
-        keys.setContext(Qt.ShortcutContext.WidgetShortcut)  # the list alone would leave details out
-        keys.activated.connect(self.copy)
         copy = QPushButton("Copy")
         copy.setToolTip("Copy the chosen messages, or all, with their details")
         copy.clicked.connect(self.copy)

@@ -121,7 +121,7 @@ class Page(QWidget):
 
     def state(self) -> StageState | None:
         """Where the page's stage stands with the current recipe and sources."""
-        return next((s for s in self.workspace.project.states() if s.stage == self.stage), None)
+        return next((s for s in self.workspace.states() if s.stage == self.stage), None)
 
 
 def splitter(orientation: Qt.Orientation) -> QSplitter:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
+    QPushButton,
     QSlider,
     QSpinBox,
     QVBoxLayout,
@@ -86,6 +87,9 @@ class SettingsDialog(QDialog):
         buttons.rejected.connect(self.reject)
         self.defaults = buttons.button(QDialogButtonBox.StandardButton.RestoreDefaults)
         self.defaults.clicked.connect(self._restore)
+        for button in buttons.buttons():  # Enter ends a number, and nothing else
+            assert isinstance(button, QPushButton)
+            button.setAutoDefault(False)
         layout = QVBoxLayout(self)
         layout.addLayout(form)
         layout.addWidget(buttons)

@@ -6,12 +6,13 @@ The engine's work is handed in as `Jobs` by app.py, so that no page imports it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from swag_studio.events import Event
-from swag_studio.project import Project
+from swag_studio.project import Project, StageState
 from swag_studio.recipe import Recipe
 from swag_studio.settings import Settings
 from swag_studio.ui.bridge import Bridge
@@ -52,6 +53,20 @@ class Workspace:
     jobs: Jobs
     theme: Theme
     settings: Settings
+    _states: list[StageState] | None = field(default=None, init=False)
+
+    def states(self) -> list[StageState]:
+        """Where every stage stands; within `one_look` it is found out once."""
+        return self.project.states() if self._states is None else self._states
+
+    @contextmanager
+    def one_look(self) -> Iterator[None]:
+        """While all pages refresh, nothing changes between them."""
+        self._states = self.project.states()
+        try:
+            yield
+        finally:
+            self._states = None
 
     def run_until(self, stage: str) -> None:
         """Queues the pipeline with the project's recipe."""

@@ -1,0 +1,247 @@
+"""The shell around the pages: steps, menus, running, closing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import shiboken6
+from fakes import FakeEngine, FakeJobs, captions
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from swag_studio.records import SourceInfo
+from swag_studio.ui import help as sheets
+from swag_studio.ui.main_window import MainWindow
+from swag_studio.ui.pages import PAGES
+from swag_studio.ui.workspace import Workspace
+
+LEFT = Qt.MouseButton.LeftButton
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def window(qtbot: QtBot, workspace: Workspace) -> Iterator[MainWindow]:
+    """The window of a project with three captions, all pages made."""
+    store = workspace.project.store
+    info = SourceInfo("s", "a.json", "activitynet", "0", 1, 1, 3, 0)
+    store.stage_source(info)
+    store.add_captions("s", captions(3))
+    store.publish_source(info)
+    window = MainWindow(workspace)
+    window.show()
+    qtbot.waitUntil(lambda: len(window.pages) == len(PAGES))
+    yield window
+    if shiboken6.isValid(window):
+        window.leave()
+
+
+def choose(window: MainWindow, menu: str, text: str) -> None:
+    """Chooses an action of a menu by its words."""
+    for entry in window.menus:
+        if entry.title().replace("&", "") == menu:
+            for action in entry.actions():
+                if action.text().replace("&", "") == text:
+                    assert action.isEnabled()
+                    action.trigger()
+                    return
+    raise AssertionError(f"no {menu} > {text}")
+
+
+def button(box: QMessageBox | None, text: str) -> QPushButton:
+    assert box is not None and box.isVisible()
+    (found,) = [b for b in box.findChildren(QPushButton) if b.text().replace("&", "") == text]
+    return found
+
+
+@pytest.fixture
+def running(window: MainWindow, jobs: FakeJobs, engine: FakeEngine) -> MainWindow:
+    """The window with an endless run to Filtering at hand and one to the release behind it."""
+    jobs.endless = True
+    window.workspace.run_until("filter")
+    window.workspace.run_until("release")
+    engine.step()
+    window.workspace.bridge.drain()
+    return window
+
+
+# --- steps -----------------------------------------------------------------------------------
+
+
+def test_the_steps_stand_in_the_order_of_the_data(window: MainWindow) -> None:
+    titles = [window.step_bar.button(i).accessibleName() for i in range(len(PAGES))]
+    assert titles == [
+        *("Sources", "Language models", "Candidates", "Filtering"),
+        *("Review", "Annotate", "Agreement", "Release", "Audit"),
+    ]
+    assert window.step_bar.button(0).isChecked()
+    assert window.step_bar.button(0).text() == "Sources ○"
+
+
+def test_a_click_or_a_key_shows_a_page(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.mouseClick(window.step_bar.button(3), LEFT)
+    assert window.stack.currentIndex() == 3
+    choose(window, "View", "Audit")
+    assert window.stack.currentIndex() == 8 and window.step_bar.button(8).isChecked()
+
+
+def test_the_step_at_work_is_marked_in_words_too(running: MainWindow) -> None:
+    step = running.step_bar.button(3)
+    assert step.text() == "Filtering ▶" and step.accessibleDescription() == "running"
+    running.refresh(frozenset({"contexts"}))
+    assert step.text() == "Filtering ▶"
+
+
+def test_the_steps_wrap_where_they_do_not_fit(window: MainWindow) -> None:
+    window.resize(620, 600)
+    QApplication.processEvents()
+    rows = {window.step_bar.button(i).parentWidget().y() for i in range(len(PAGES))}
+    assert len(rows) > 1
+    assert all(
+        window.step_bar.button(i).parentWidget().geometry().right() <= window.step_bar.width()
+        for i in range(len(PAGES))
+    )
+
+
+# --- work ------------------------------------------------------------------------------------
+
+
+def test_run_everything_and_run_this_step(
+    window: MainWindow, jobs: FakeJobs, engine: FakeEngine
+) -> None:
+    choose(window, "Run", "Run everything")
+    window.show_titled("Candidates")
+    choose(window, "Run", "Run this step")
+    choose(window, "Run", "Run this step")  # the same run, which waits already
+    engine.work()
+    assert jobs.ran == ["release", "generate"]
+    window.workspace.bridge.drain()
+
+
+def test_without_captions_a_run_says_what_is_missing(
+    qtbot: QtBot, workspace: Workspace, jobs: FakeJobs
+) -> None:
+    window = MainWindow(workspace)
+    window.show()
+    choose(window, "Run", "Run everything")
+    assert window.job_panel.latest.text() == "⚠ There are no captions yet. Bring some in first."
+    assert jobs.ran == [] and window.stack.currentIndex() == 0
+    window.close()
+
+
+def test_the_panel_names_what_waits(running: MainWindow) -> None:
+    assert running.job_panel.queued.text() == "Then: Run everything"
+    assert running.job_panel.stage.text() == "Adversarial filtering"
+
+
+def test_pause_and_cancel_by_menu(running: MainWindow, engine: FakeEngine) -> None:
+    choose(running, "Run", "Pause or resume")
+    assert engine.paused and running.job_panel.pause_button.text() == "Resume"
+    choose(running, "Run", "Pause or resume")
+    assert not engine.paused
+    choose(running, "Run", "Cancel")
+    running.workspace.bridge.drain()
+    assert engine.cancelled and not running.job_panel.row.isVisible()
+    assert not running.job_panel.queued.isVisible()
+
+
+def test_a_failed_job_leaves_its_sentence_and_its_detail(
+    qtbot: QtBot, window: MainWindow, jobs: FakeJobs, engine: FakeEngine
+) -> None:
+    jobs.error = MemoryError("no memory")
+    window.workspace.run_until("train_lm")
+    engine.work()
+    window.workspace.bridge.drain()
+    panel = window.job_panel
+    assert panel.list.isVisible() and panel.latest.text().startswith("✗ The job: MemoryError")
+    panel.list.list.setCurrentRow(panel.list.list.count() - 1)
+    assert "no memory" in panel.list.detail.toPlainText()
+    qtbot.keyClick(panel.list.list, Qt.Key.Key_C, CTRL)
+    assert "no memory" in QApplication.clipboard().text()
+
+
+def test_check_project_tells_what_it_found(window: MainWindow, engine: FakeEngine) -> None:
+    choose(window, "Tools", "Check project")
+    engine.work()
+    window.workspace.bridge.drain()
+    assert "The project is whole." in window.job_panel.list.text()
+
+
+def test_the_sheet_of_keys_is_made_from_the_menus(window: MainWindow) -> None:
+    sheet = sheets.keys(window)
+    sheet.show()
+    keys = {row[1]: row[2] for row in sheet.table.rows_model.rows}
+    assert keys["Filtering"] == "Ctrl+4" and keys["Run everything"] == "Ctrl+R"
+    assert keys["Keys"] == "F1" and keys["Settings …"] == "Ctrl+,"
+    assert len(set(keys.values())) == len(keys), "a key stands for two actions"
+    sheet.close()
+
+
+# --- closing ---------------------------------------------------------------------------------
+
+
+def test_without_a_job_the_window_just_closes(window: MainWindow, engine: FakeEngine) -> None:
+    window.close()
+    assert engine.closed and not window.isVisible()
+    assert not (window.workspace.project.root / "lock.json").exists()
+
+
+@pytest.mark.parametrize("how", ["Keep running", "Escape"])
+def test_keep_running_keeps_the_window(
+    qtbot: QtBot, running: MainWindow, engine: FakeEngine, how: str
+) -> None:
+    running.close()
+    box = running.closing.box
+    assert box is not None
+    if how == "Escape":
+        qtbot.keyClick(box, Qt.Key.Key_Escape)
+    else:
+        qtbot.mouseClick(button(box, how), LEFT)
+    assert running.isVisible() and engine.busy and running.closing.box is None
+    running.close()
+    assert running.closing.box is not None  # it asks again
+
+
+def test_pause_and_quit_offers_to_go_on_next_time(
+    qtbot: QtBot, running: MainWindow, engine: FakeEngine, jobs: FakeJobs
+) -> None:
+    root = running.workspace.project.root
+    running.close()
+    qtbot.mouseClick(button(running.closing.box, "Pause and quit"), LEFT)
+    assert engine.closed and not running.isVisible()
+    assert (root / "paused.json").exists()
+
+
+def test_cancel_the_job_closes_and_offers_nothing(
+    qtbot: QtBot, running: MainWindow, engine: FakeEngine
+) -> None:
+    root = running.workspace.project.root
+    running.close()
+    qtbot.mouseClick(button(running.closing.box, "Cancel the job"), LEFT)
+    assert engine.closed and not running.isVisible()
+    assert not (root / "paused.json").exists()
+
+
+def test_a_paused_run_goes_on_by_a_click(
+    qtbot: QtBot, window: MainWindow, engine: FakeEngine, jobs: FakeJobs
+) -> None:
+    from swag_studio.ui.closing import note
+
+    note(window.workspace.project, "filter")
+    window.job_panel.offer("It was paused.")
+    qtbot.mouseClick(window.job_panel.go_on_button, LEFT)
+    engine.work()
+    window.workspace.bridge.drain()
+    assert jobs.ran == ["filter"] and not window.job_panel.go_on_button.isVisible()
+    assert not (window.workspace.project.root / "paused.json").exists()
+
+
+def test_a_job_that_ends_while_one_is_asked_lets_the_window_close(
+    running: MainWindow, engine: FakeEngine, jobs: FakeJobs
+) -> None:
+    running.close()
+    jobs.endless = False
+    engine.work()
+    running.workspace.bridge.drain()
+    assert not running.isVisible() and engine.closed
