@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_studio.engine import spacy_model
+from swag_studio.engine import spacy_model, tagging
 from swag_studio.engine.tagging import TagCache, Tagger, missing
 from swag_studio.pool import Pool, PoolLayout, Rows
 
@@ -31,42 +31,40 @@ def padded(texts: list[list[int]], width: int = 20) -> tuple[Any, Any]:
     return ids, np.array([len(t) for t in texts], np.uint8)
 
 
-def test_scores_do_not_depend_on_the_batch(tagger: Tagger) -> None:
-    """What the module rests its cache on. Compares the tagger's scores bit by bit."""
-    from spacy.tokens import Doc
-
+def random_texts(count: int) -> list[Any]:
     rng = np.random.default_rng(0)
-    texts = [rng.choice(WORDS[4:], rng.integers(1, 28)).tolist() for _ in range(300)]
+    return [rng.integers(4, len(WORDS), rng.integers(1, 28)) for _ in range(count)]
 
-    def scores(part: list[list[str]]) -> list[Any]:
-        docs = [Doc(tagger._vocab, words=text) for text in part]
-        tagger._tok2vec.set_annotations(docs, tagger._tok2vec.predict(docs))
-        return tagger._tagger.model.predict(docs)
 
-    alone = [scores([text])[0] for text in texts]
-    for size in (3, 64, 300):
-        for start in range(0, 300, size):
-            batch = scores(texts[start : start + size])
-            for one, in_batch in zip(alone[start:], batch, strict=False):
-                assert np.array_equal(one, in_batch)
+@pytest.mark.parametrize("size", [3, 64, 300])
+def test_scores_do_not_depend_on_the_batch(
+    tagger: Tagger, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """What the module rests its cache on: bit by bit the same."""
+    texts = random_texts(300)
+    monkeypatch.setattr(tagging, "_BATCH", 1)
+    alone = tagger.scores(texts)
+    monkeypatch.setattr(tagging, "_BATCH", size)
+    for one, in_batch in zip(alone, tagger.scores(texts), strict=True):
+        assert np.array_equal(one, in_batch)
 
 
 def test_tags_are_those_of_the_whole_pipeline(tagger: Tagger) -> None:
-    nlp = spacy_model.load(exclude=())
     from spacy.tokens import Doc
 
-    text = [5, 7, 9, 10, 11, 13, 14, 15, 16, 4]
-    doc = Doc(nlp.vocab, words=[WORDS[i] for i in text])
-    for name in ("tok2vec", "tagger"):
-        doc = nlp.get_pipe(name)(doc)
-    assert [tagger.labels[t - 1] for t in tagger.tag([text])[0]] == [t.tag_ for t in doc]
+    nlp = spacy_model.load(exclude=tagging._EXCLUDE)
+    texts = random_texts(100)
+    docs = [Doc(nlp.vocab, words=[WORDS[i] for i in text]) for text in texts]
+    for doc, tags in zip(nlp.pipe(docs), tagger.tag(texts), strict=True):
+        assert [tagger.labels[t - 1] for t in tags] == [token.tag_ for token in doc]
     assert list(tagger.labels) == sorted(tagger.labels) and len(tagger.labels) < 255
 
 
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=6))
-def test_endings_are_tagged_after_their_noun_phrase(pairs: list[tuple[list[int], list[int]]]):
-    tagger = Tagger(WORDS)
+def test_endings_are_tagged_after_their_noun_phrase(
+    tagger: Tagger, pairs: list[tuple[list[int], list[int]]]
+) -> None:
     n, n_lengths = padded([p[0] for p in pairs])
     v, v_lengths = padded([p[1] for p in pairs])
     tags_n, tags_v = tagger.phrases(n, n_lengths), tagger.endings(n, n_lengths, v, v_lengths)
