@@ -114,7 +114,7 @@ class EngineJobs:
     ) -> Iterator[Event]:
         from swag_studio.engine.ingest import run_import
 
-        yield from run_import(path, project, source, dry_run, places=200)
+        yield from run_import(path, project, source, dry_run, preview=50, places=200)
 
     def check(self, project: Project) -> Iterator[Event]:
         yield Progress("check", 0, 0)

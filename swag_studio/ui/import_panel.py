@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -31,7 +32,7 @@ REASON_COLUMNS = (
 PLACE_COLUMNS = (
     Column("Document", lambda row: row["document"] or None, optional=True),
     Column("Caption", lambda row: row["position"] + 1, help="Counted from 1 within the document"),
-    Column("Place in the file", lambda row: row["place"]),
+    Column("Place in the file", lambda row: row["place"], stretch=True),
     Column("Detail", lambda row: row["detail"], stretch=True, optional=True),
 )
 CAPTION_COLUMNS = (
@@ -143,6 +144,7 @@ class ImportPanel(QFrame):
         )
         self.format.setEnabled(file.state in ("read", "refused"))
         self.counts.setText(self._counts(file))
+        self.counts.setVisible(bool(self.counts.text()))
         self.error.setText(file.error)
         self.error.setVisible(bool(file.error))
         known = bool(summary.get("already_imported"))
@@ -167,6 +169,8 @@ class ImportPanel(QFrame):
     def _show_tables(self, summary: Mapping[str, Any], *, shown: bool) -> None:
         own = bool(summary.get("own_contexts"))
         self.tables.setVisible(shown)
+        policy = QSizePolicy.Policy
+        self.setSizePolicy(policy.Preferred, policy.Expanding if shown else policy.Maximum)
         self.preview.setVisible(not own)
         self.own_preview.setVisible(own)
         words = self.queue.workspace.jobs.source_reasons()

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -74,6 +75,7 @@ class JobPanel(QFrame):
         self.bar.setMinimumWidth(80)
         self.numbers = _muted()
         self.queued = _muted()
+        self.queued.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.queued.hide()
         self.go_on_button = QPushButton("Go on")
         self.go_on_button.setProperty("role", "primary")
@@ -105,6 +107,7 @@ class JobPanel(QFrame):
         row.addWidget(self.stage)
         row.addWidget(self.bar, 1)
         for button in (self.go_on_button, self.pause_button, self.cancel_button):
+            button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
             row.addWidget(button)
         facts = QHBoxLayout()
         facts.addWidget(self.numbers, 1)

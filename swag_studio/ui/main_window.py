@@ -12,6 +12,7 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices
 from PySide6.QtWidgets import QMainWindow, QMenu, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from swag_studio.events import Metric, Progress
+from swag_studio.recipe import STAGES
 from swag_studio.settings import Settings
 from swag_studio.ui import menus
 from swag_studio.ui.closing import Closing, paused
@@ -24,6 +25,7 @@ from swag_studio.ui.words import STAGE_TITLES
 from swag_studio.ui.workspace import Workspace
 
 SIZE = (1240, 820)
+FIRST_PAGE_AFTER = 20  # ms: the window is painted before anything slow begins
 
 
 class MainWindow(QMainWindow):
@@ -65,9 +67,8 @@ class MainWindow(QMainWindow):
         self._first = self._first_open_step()
         self.step_bar.show_page(self._first)
         if until := paused(workspace.project):
-            self.job_panel.offer(
-                f"The run up to {STAGE_TITLES[until]} was paused when the window was closed."
-            )
+            upto = "" if until == STAGES[-1] else f" up to {STAGE_TITLES[until]}"
+            self.job_panel.offer(f"The run{upto} was paused when the window was closed.")
 
     # --- building ------------------------------------------------------------------------
 
@@ -105,12 +106,13 @@ class MainWindow(QMainWindow):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Show and not self._pages:
-            self._builder.start(0)
+            self._builder.start(FIRST_PAGE_AFTER)
         return super().event(event)
 
     def _build_next(self) -> None:
         """Makes one page per turn of the event loop, the one that is shown first."""
         rest = [i for i in range(len(self.step_list)) if i not in self._pages]
+        self._builder.setInterval(0)
         if not self._pages:
             self.show_page(self._first)
         elif rest:

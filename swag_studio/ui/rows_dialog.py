@@ -42,4 +42,4 @@ class RowsDialog(QDialog):
         layout.addWidget(self.note)
         layout.addWidget(self.table, 1)
         layout.addWidget(buttons)
-        self.resize(ems(self, 110), ems(self, 60))
+        self.resize(ems(self, 110), 30 * self.fontMetrics().lineSpacing())

@@ -8,11 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFileDialog,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
+    QSizePolicy,
     QWidget,
 )
 
@@ -75,11 +76,13 @@ class SourcesPage(Page):
         self.body.addWidget(self._drop_area())
         self.body.addWidget(self.panel, 1)
         self.body.addWidget(self.below, 1)
+        self.body.addStretch(0)
+        self.queue.changed.connect(self._layout_changed)
 
     def _drop_area(self) -> QFrame:
         self.drop_area = QFrame()
         self.drop_area.setProperty("drop", "idle")
-        words = QLabel("Drop caption files anywhere on this page, or")
+        self.drop_words = QLabel("")
         self.choose_button = QPushButton("Choose files …")
         self.choose_button.clicked.connect(self.choose)
         formats = QLabel(
@@ -88,13 +91,33 @@ class SourcesPage(Page):
         )
         formats.setWordWrap(True)
         set_role(formats, "muted")
-        row = QHBoxLayout(self.drop_area)
-        row.setContentsMargins(14, 10, 14, 10)
-        row.addWidget(words)
-        row.addWidget(self.choose_button)
-        row.addSpacing(12)
-        row.addWidget(formats, 1)
+        self.formats = formats
+        line = self.drop_line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.drop_area)
+        line.setContentsMargins(14, 10, 14, 10)
+        line.setSpacing(12)
+        for widget in (self.drop_words, self.choose_button, formats):
+            line.addWidget(widget)
         return self.drop_area
+
+    def _show_drop_area(self, *, large: bool) -> None:
+        """Most of the page while it is empty, one line once there is something to look at."""
+        direction = QBoxLayout.Direction
+        self.drop_line.setDirection(direction.TopToBottom if large else direction.LeftToRight)
+        centre = Qt.AlignmentFlag.AlignHCenter if large else Qt.AlignmentFlag(0)
+        for widget in (self.drop_words, self.choose_button):
+            self.drop_line.setAlignment(widget, centre)
+        self.drop_line.setStretchFactor(self.formats, 0 if large else 1)
+        self.formats.setAlignment(centre | Qt.AlignmentFlag.AlignVCenter)
+        self.drop_words.setText(
+            "Drop caption files here" if large else "Drop caption files anywhere on this page, or"
+        )
+        set_role(self.drop_words, "title" if large else "")
+        margin = 80 if large else 10
+        self.drop_line.setContentsMargins(14, margin, 14, margin)
+        self.drop_area.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+    def _layout_changed(self) -> None:
+        self._show_drop_area(large=not (self.table.rows_model.rows or self.queue.files))
 
     # --- files -------------------------------------------------------------------------------
 
@@ -161,6 +184,7 @@ class SourcesPage(Page):
         self.prepared.show_state(state)
         self.examples.show_state(state)
         self.below.setVisible(bool(sources))
+        self._layout_changed()
         if self.running:
             self.tell("running", "good", "The contexts are being prepared; you may go on working.")
             return

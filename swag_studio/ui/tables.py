@@ -250,6 +250,7 @@ class Table(QTableView):
         columns = list(enumerate(self.rows_model.columns))
         wide = [i for i, c in columns if c.stretch and not self.isColumnHidden(i)]
         taken = sum(self.columnWidth(i) for i, c in columns if not c.stretch)  # 0 where hidden
+        self.horizontalHeader().setStretchLastSection(not wide)
         for i in wide:
             rest = (self.viewport().width() - taken) // len(wide)
             self.setColumnWidth(i, max(ems(self, _NARROWEST), rest))

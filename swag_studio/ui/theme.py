@@ -153,5 +153,6 @@ QPushButton:focus, QToolButton:focus {{ outline: none; border: 2px solid {t.acce
 QHeaderView::section {{ background: {t.raised}; color: {t.text}; border: 0;
     border-right: 1px solid {t.border}; border-bottom: 1px solid {t.border}; padding: 4px 6px; }}
 QTableView {{ gridline-color: {t.border}; }}
+QListWidget::item {{ padding: 4px 6px; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
 """
