@@ -22,7 +22,7 @@ from swag_studio.engine.lm import LanguageModel, LstmLayer
 
 # Rows per matrix product. On a CPU the products run at full speed from here on, and what they
 # write is still in the outer cache when softmax reads it.
-CHUNK = {"cpu": 512}
+CHUNK = {"cpu": 1024}
 CHUNK_ACCELERATOR = 4096
 PIECE = 64  # columns that the two-level search of a draw takes together
 TINY = torch.finfo(torch.float32).tiny  # so no log-probability is below -87.4
@@ -150,7 +150,7 @@ def _cell(gates: Tensor, c: Tensor, h_out: Tensor, c_out: Tensor) -> None:
     i, f, g, o = gates.chunk(4, dim=1)
     torch.mul(f, c, out=c_out)
     c_out.addcmul_(i, g)
-    h_out.copy_(torch.tanh(c_out, out=c).mul_(o))
+    torch.mul(torch.tanh(c_out, out=c), o, out=h_out)
 
 
 Chooser = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
