@@ -12,6 +12,9 @@ from hypothesis import settings
 from swag_studio import recipe as recipes
 from swag_studio.project import Project
 
+# As __main__ has it: threads that wait do not spin. Before any test loads torch.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 settings.register_profile("untimed", deadline=None)  # no test depends on how busy a machine is

@@ -39,8 +39,8 @@ def fake(name: str) -> Callable[[Recipe, Project], Iterator[Event]]:
         yield Metric(name, "loss", 0, float("nan"))
         yield Message(name, f"{name} has something to say.", "warning", "in two\nlines")
         (project.folder(artifact) / "file.txt").write_text("x", encoding="utf-8")
-        project.finish(artifact, {"things": 2})
-        yield Finished(name, {"things": 2})
+        project.finish(artifact, {"contexts": 2})
+        yield Finished(name, {"contexts": 2})
 
     return run
 
@@ -82,7 +82,7 @@ def test_each_step_says_what_to_do_next(here: Path, capsys: pytest.CaptureFixtur
     assert "Next: swag-studio run p.swag" in capsys.readouterr().out
     assert cli.main(["run", "p.swag", "--until", "generate"]) == 0
     out = capsys.readouterr().out
-    assert "Candidates done: 2 things" in out and "Next: swag-studio run p.swag" in out
+    assert "Candidates done: 2 contexts" in out and "Next: swag-studio run p.swag" in out
     assert "generate has something to say.\n  in two\n  lines" in out
     assert cli.main(["run", "p.swag"]) == 0
     assert "Next" not in capsys.readouterr().out
@@ -368,9 +368,48 @@ def test_metric_lines() -> None:
     iteration = [
         Metric("filter", "accuracy_4way", 0, 0.5, {"arm": "main", "member": "mlp"}),
         Metric("filter", "accuracy_4way", 0, 0.9, {"arm": "control", "member": "mlp"}),
+        Metric("filter", "accuracy_4way", 0, 0.7, {"arm": "main", "member": "probe"}),
         Metric("filter", "seconds", 0, 3.0, {"arm": "main"}),
     ]
     assert figures.metric_lines(iteration) == ["iteration 1: 4-way accuracy mlp 50.0% (chance 25%)"]
+
+
+def test_key_figures() -> None:
+    folds = [
+        {"held_out_perplexity": {"forward": 90.04, "backward": 88.0}},
+        {"held_out_perplexity": {"forward": 92.0, "backward": 85.26}},
+    ]
+    assert figures.summary_text("train_lm", {"folds": folds, "gold_unseen": True}) == (
+        "2 models, perplexity 85.3 to 92.0 on unseen captions"
+    )
+    assert figures.summary_text("generate", {"candidates": 50_800, "contexts": 400}) == (
+        "400 contexts, 50,800 candidates"
+    )
+    assert figures.summary_text("filter", {"contexts": 9}) == "9 contexts"
+
+
+def test_the_table_of_curves() -> None:
+    def curve(first: float, last: float) -> dict[str, Any]:
+        return {"accuracy_4way": {"first": first, "last": last}}
+
+    summary = {
+        "phases": {
+            "mlp": {"mlp": curve(0.6, 0.4)},
+            "ensemble": {"ensemble": curve(0.5, 0.35), "mlp": curve(0.3, 0.25)},
+        },
+        "beside": {
+            "control-before": {"mlp": {"accuracy_4way": 0.6}},
+            "control-after": {"mlp": {"accuracy_4way": 0.61}},
+            "probe-before": {"probe": {"accuracy_4way": 0.7}},
+            "probe-after": {"probe": {"accuracy_4way": 0.4}},
+        },
+    }
+    assert figures.curve_rows(summary) == [
+        ["ensemble", "", "50.0% -> 35.0%", ""],
+        ["mlp", "60.0% -> 40.0%", "30.0% -> 25.0%", "60.0% -> 61.0%"],
+        ["held-out probe", "", "70.0% -> 40.0%", ""],
+    ]
+    assert figures.curve_rows({}) == []
 
 
 @pytest.mark.parametrize(
@@ -389,7 +428,7 @@ def test_a_terminal_shows_bars_and_leaves_the_lines() -> None:
         reporter.event(Progress("train_lm", 6, 10, "epochs"))
         reporter.event(Metric("train_lm", "perplexity", 5, 80.0, {"direction": "forward"}))
         reporter.event(Progress("train_lm", 0, 0, "scores"))
-        reporter.event(Finished("train_lm", {"models": 2}))
+        reporter.event(Finished("train_lm", {"folds": [{}, {}]}))
     text = console.export_text()
     assert "epoch 6: perplexity forward 80.0" in text
     assert "Language models done: 2 models" in text

@@ -342,6 +342,7 @@ def _states(opened: Project) -> dict[str, dict[str, Any]]:
 def _report_states(opened: Project, out: Reporter) -> None:
     """The table of stages, with the captions that they start from, and what to do next."""
     from swag_studio.engine.accounting import work
+    from swag_studio.recipe import STAGES
 
     account, states, sources = work(opened), opened.states(), opened.store.sources()
     amount = sum(source.captions + source.own_contexts for source in sources)
@@ -355,6 +356,11 @@ def _report_states(opened: Project, out: Reporter) -> None:
             row[4] = figures.summary_text(s.stage, s.artifact.summary)
         rows.append(row)
     out.table(str(opened.root), ["stage", "state", "version", "time", "key figures"], rows)
+    filtered = states[STAGES.index("filter")]
+    if filtered.state == "done" and filtered.artifact:
+        columns = ["4-way accuracy", "MLP alone", "all members", "control arm"]
+        if rows := figures.curve_rows(filtered.artifact.summary):
+            out.table("", columns, rows)
     if stale := [figures.title(s.stage) for s in states if s.state == "stale"]:
         out.say(f"Stale, for the recipe or the captions have changed: {', '.join(stale)}.")
     if not sources:

@@ -22,9 +22,12 @@ LIMIT = 1800.0  # seconds after which a run counts as hung
 # Every stage and every kind of unit, in seconds: two folds, several epochs and checkpoints,
 # several pool blocks, both phases of the filter, everything that is measured beside it.
 TINY = {
+    "run.threads": 1,
+    "prepare.min_count": 1,
     "prepare.max_contexts": 60,
     "lm.dim": 16,
     "lm.epochs": 2,
+    "lm.learning_rate": 0.03,
     "lm.checkpoint_steps": 10,
     "generate.candidates": 15,
     "generate.floor": 9,
