@@ -1,9 +1,9 @@
 """Peak anonymous memory of an AF iteration on a pool of the paper's size.
 
 Makes a synthetic pool (113,000 contexts x 1,024 rows: about 10 GB of disk), runs one MLP-only
-iteration on it, and deletes it.
+iteration on it, and deletes it, unless `--pool` names a folder to make or find it in and keep.
 
-    python benchmarks/filter_memory.py [--contexts 113000] [--width 256] [--folder /tmp]
+    python benchmarks/filter_memory.py [--contexts 113000] [--width 256] [--pool FOLDER]
 """
 
 from __future__ import annotations
@@ -77,19 +77,20 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=256, help="of the MLP; the paper's is 2048")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--pool", type=Path)
     options = parser.parse_args()
     wanted = options.contexts * options.rows * BYTES_PER_ROW
-    free = shutil.disk_usage(options.folder).free
-    if free < wanted * 1.2:
+    free = shutil.disk_usage(tempfile.gettempdir()).free
+    if options.pool:
+        options.pool.mkdir(parents=True, exist_ok=True)
+        measure(options.pool, options)
+    elif free < wanted * 1.2:
         raise SystemExit(
-            f"{wanted / 1e9:.1f} GB are needed in {options.folder}, {free / 1e9:.1f} are free"
+            f"{wanted / 1e9:.1f} GB are needed for the pool; {free / 1e9:.1f} are free"
         )
-    folder = Path(tempfile.mkdtemp(prefix="swag-studio-pool-", dir=options.folder))
-    try:
-        measure(folder, options)
-    finally:
-        shutil.rmtree(folder)
+    else:
+        with tempfile.TemporaryDirectory(prefix="swag-studio-pool-") as folder:
+            measure(Path(folder), options)
 
 
 def measure(folder: Path, options: argparse.Namespace) -> None:
