@@ -117,8 +117,11 @@ class EngineJobs:
         yield from run_import(path, project, source, dry_run, preview=50, places=200)
 
     def check(self, project: Project) -> Iterator[Event]:
-        yield Progress("check", 0, 0)
-        problems = project.check()
+        yield Progress("check", 0, 0, note="the database")
+        problems: list[str] = []
+        for done, found in enumerate(project.checking()):
+            problems += found
+            yield Progress("check", done, 0, "blocks")
         if problems:
             text = f"Check project: {len(problems)} problems were found."
             yield Message("check", text, "error", "\n".join(problems))

@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -210,7 +210,10 @@ class Pool:
 
     def problems(self) -> list[str]:
         """Every block read whole and compared with its checksum and with the seal."""
-        found: list[str] = []
+        return [problem for found in self.checking() for problem in found]
+
+    def checking(self) -> Iterator[list[str]]:
+        """As `problems`, in pieces: what was found before the blocks, then one list per block."""
         sums: list[str] | None = None
         if sealed := self.sealed:
             try:
@@ -218,13 +221,13 @@ class Pool:
                 if not isinstance(sums, list) or len(sums) != self.layout.blocks:
                     raise ValueError
             except (OSError, ValueError):
-                found.append("blocks.json: not the list of the blocks' checksums")
+                yield ["blocks.json: not the list of the blocks' checksums"]
                 sums = None
         for block in range(self.layout.blocks):
+            found: list[str] = []
             name = self.path(block).name
             if not self.path(block).exists():
-                if sealed:
-                    found.append(f"{name}: missing")
+                yield [f"{name}: missing"] if sealed else []
                 continue
             try:
                 header, _ = self._open(block, cache=False)
@@ -241,7 +244,7 @@ class Pool:
                     found.append(f"{name}: not the block that was sealed")
             except (ProjectError, ValueError, LookupError, TypeError) as error:
                 found.append(f"{name}: {error}")
-        return found
+            yield found
 
     def _open(self, block: int, cache: bool = True) -> tuple[_Header, NDArray[np.int64]]:
         if cache and block in self._headers:

@@ -17,7 +17,7 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -248,27 +248,36 @@ class Project:
 
     def check(self) -> list[str]:
         """The database, and every block of every pool, verified. Empty when all is whole."""
-        problems = self.store.problems()
-        if problems:
-            return problems
+        return [problem for found in self.checking() for problem in found]
+
+    def checking(self) -> Iterator[list[str]]:
+        """As `check`, in pieces that a window can stop between: the database, then each block."""
+        damaged = self.store.problems()
+        yield damaged
+        if damaged:
+            return
         for artifact in self.store.artifacts("generate"):
-            folder = self.folder(artifact)
-            if not (folder / "pool.json").exists():  # not begun, unless it is done
-                found = ["pool.json: missing"] if artifact.done and folder.is_dir() else []
-            else:
-                try:
-                    pool = Pool.open(folder)
-                    found = pool.problems()
-                    if artifact.done and not pool.sealed:
-                        found.append("blocks.json: missing")
-                except ProjectError:
-                    found = ["pool.json: damaged"]
-            problems += [f"{artifact.folder}/{problem}" for problem in found]
+            for found in _checking_pool(self.folder(artifact), done=artifact.done):
+                yield [f"{artifact.folder}/{problem}" for problem in found]
         for stage in STAGES:
             for artifact in self.store.artifacts(stage):
                 if artifact.done and not self.folder(artifact).is_dir():
-                    problems.append(f"{artifact.folder}: missing")
-        return problems
+                    yield [f"{artifact.folder}: missing"]
+
+
+def _checking_pool(folder: Path, *, done: bool) -> Iterator[list[str]]:
+    """What is wrong with the pool in a folder, block by block."""
+    if not (folder / "pool.json").exists():  # not begun, unless it is done
+        yield ["pool.json: missing"] if done and folder.is_dir() else []
+        return
+    try:
+        pool = Pool.open(folder)
+    except ProjectError:
+        yield ["pool.json: damaged"]
+        return
+    yield from pool.checking()
+    if done and not pool.sealed:
+        yield ["blocks.json: missing"]
 
 
 def _take_lock(root: Path) -> filelock.BaseFileLock:
