@@ -290,7 +290,10 @@ class _Loop:
     # --- events --------------------------------------------------------------------------
 
     def _progress(self, note: Note = "") -> Progress:
-        planned = sum(phase.iterations for phase in self.setup.phases)
+        planned = sum(
+            len(self._infos_of(phase)) if self._complete(phase) else phase.iterations
+            for phase in self.setup.phases
+        )
         return Progress(STAGE, len(self.infos), planned, "iterations", note)
 
     def _fitting(self, work: Callable[[], Work[T]], prefix: str = "") -> Generator[Event, None, T]:
