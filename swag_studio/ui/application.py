@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,8 @@ class Application(QObject):
         app.setApplicationDisplayName("SWAG Studio")
         app.setDesktopFileName("swag-studio")
         app.styleHints().colorSchemeChanged.connect(self._scheme_changed)
-        app.installEventFilter(self)
+        if sys.platform == "darwin":  # elsewhere it would see every event for nothing
+            app.installEventFilter(self)
         self.apply_look()
 
     # --- look ----------------------------------------------------------------------------
@@ -282,7 +284,6 @@ class Application(QObject):
         """Gives back what the program holds, once no event comes any more."""
         self._beat.stop()
         self._deadline.stop()
-        self.app.removeEventFilter(self)
         self.faults.remove()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

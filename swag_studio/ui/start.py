@@ -157,6 +157,7 @@ class NewProjectDialog(QDialog):
         self.name.setPlaceholderText("activities")
         self.name.textChanged.connect(self._check)
         self.place = QLineEdit(str(documents()))
+        self.place.setAccessibleName("In folder")
         self.place.textChanged.connect(self._check)
         browse = QPushButton("Choose …")
         browse.clicked.connect(self._browse)
