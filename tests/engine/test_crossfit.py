@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from engine.made_items import SIZE, noise, planted, spec
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_studio.engine.crossfit import CrossFit
@@ -21,6 +21,7 @@ def run(fits: CrossFit, items) -> CrossFit:
     return fits
 
 
+@settings(deadline=None)
 @given(st.integers(2, 10), st.integers(20, 60), st.integers(0, 9))
 def test_each_context_is_held_out_once_and_folds_are_even(folds, contexts, seed):
     sizes = np.bincount(CrossFit(SPEC, folds, seed, "cpu").fold_of(contexts), minlength=folds)

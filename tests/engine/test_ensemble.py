@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from engine.made_items import ALL, SIZE, fitted, noise, planted, spec
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_studio.engine.ensemble import (
@@ -223,6 +223,7 @@ def test_training_and_development_contexts_are_both_needed(dev):
         next(Ensemble(spec("bow"), 1, "cpu").fit(noise(20), SIZE, dev))
 
 
+@settings(deadline=None)
 @given(st.integers(2, 300), st.floats(0.02, 0.5), st.integers(0, 5))
 def test_development_contexts_are_some_and_not_all(contexts, share, seed):
     chosen = dev_contexts(contexts, share, np.random.default_rng(seed))

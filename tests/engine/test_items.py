@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from engine.made_items import noise
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -14,6 +14,7 @@ tables = st.tuples(st.integers(1, 8), st.integers(1, 6)).flatmap(
 )
 
 
+@settings(deadline=None)
 @given(tables)
 def test_accuracy_is_the_mean_chance_of_drawing_the_right_one_among_the_best(table):
     earned = []

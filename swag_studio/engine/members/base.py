@@ -72,7 +72,11 @@ class BiLstm(nn.Module):
 
 
 def word_embedding(vocabulary: int, dim: int) -> nn.Embedding:
-    """An embedding whose row 0, the pad, is zero and stays so."""
+    """An embedding whose row 0, the pad, is zero and stays so.
+
+    It starts at a tenth of the usual scale: an iteration sees most words a few times only, and
+    its steps must outweigh what the words were drawn as.
+    """
     embedding = nn.Embedding(vocabulary, dim, padding_idx=0)
     with torch.no_grad():
         embedding.weight.mul_(0.1)

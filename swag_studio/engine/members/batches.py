@@ -27,7 +27,7 @@ class Batch:
     tokens: Tensor  # (B, L) int64, 0 pads
     n_lengths: Tensor  # (B,) int64
     lengths: Tensor  # (B,) int64, of n + v
-    features: Tensor  # (B, F) standardised; F is 0 where no member needs features
+    features: Tensor  # (B, F) standardised by the network; F is 0 where no member needs them
     tags: Tensor | None = None  # (B, L) int64, 0 pads
 
     @cached_property

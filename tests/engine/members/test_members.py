@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from engine.made_items import ALL, POS_WORDS, SIZE, TAGS, VOCABULARY, noise, spec
+from engine.made_items import ALL, POS_WORDS, SIZE, TAGS, VOCABULARY, fitted, noise, spec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -172,7 +172,5 @@ def test_the_mlp_starts_near_the_fixed_point_of_selu():
 
 @pytest.mark.parametrize("name", ["bow", "cnn", "pos"])
 def test_the_pad_embedding_stays_zero_in_training(name):
-    from engine.made_items import fitted
-
     ensemble = fitted(spec(name, epochs=1), noise(2 * SIZE))
     assert not ensemble.network.members[name].embedding.weight[0].any()

@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_studio.engine.corpus import SPECIALS, Vocabulary
@@ -91,6 +91,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.dictionaries(st.sampled_from(["dog", "runs", "café", "cat"]), st.tuples(finite, finite)))
 def test_written_vectors_are_read_back(tmp_path_factory, vectors):
     known = {w: list(v) for w, v in vectors.items() if w != "cat"}
