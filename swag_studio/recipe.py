@@ -317,8 +317,10 @@ _SMALL_MODELS: dict[str, Any] = {
     "filter.embedding_dim": 32,
     "filter.cnn_filters": 24,
     "filter.pos_hidden": 32,
+    "filter.learning_rate": 3e-3,
+    "filter.mlp_batch": 256,
     "filter.epochs": 5,
-    "filter.patience": 1,
+    "filter.patience": 2,
 }
 
 _PRESETS: dict[str, dict[str, Any]] = {
@@ -346,7 +348,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
         "lm.epochs": 7,
         "generate.candidates": 127,
         "generate.floor": 48,
-        "filter.mlp_iterations": 10,
+        "filter.mlp_iterations": 4,
         "filter.ensemble_iterations": 20,
         "filter.crossfit_folds": 2,
         "filter.strength_folds": 2,
