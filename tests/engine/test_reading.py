@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_lm import banned, drive, log_p, model, reader
 
+from swag_studio.engine.lm import LanguageModel
 from swag_studio.engine.reading import PIECE, Reader, Walk
 
 ROWS = st.lists(st.lists(st.integers(1, 39), min_size=1, max_size=5), min_size=1, max_size=6)
@@ -82,3 +83,18 @@ def test_an_impossible_token_has_a_finite_score() -> None:
     walk = walk_over(reader(made, "forward"), [[9, 4]])
     drive(walk.run())
     assert -88 < walk.log_p[0, 0] < -87
+
+
+def test_bfloat16_scores_are_those_of_float32_to_its_precision() -> None:
+    # Logits here are below 16 in size, where bfloat16 steps are at most 2^-4; of two differing.
+    made, rows = model(6), [[8, 9, 10, 11, 12], [20, 4], [21, 22, 23]]
+    half = LanguageModel(made.config).to(torch.bfloat16).requires_grad_(False)
+    half.load_state_dict(made.state_dict())
+    got = []
+    for each in (made, half):
+        walk = walk_over(reader(each, "forward"), rows)
+        drive(walk.run())
+        got.append(walk.log_p)
+    assert got[1].dtype == torch.float32
+    assert not torch.equal(*got)
+    assert (got[0] - got[1]).abs().max() < 0.125
