@@ -171,9 +171,19 @@ class Pool:
         return [b for b in range(self.layout.blocks) if not self.path(b).exists()]
 
     def finish(self) -> str:
-        """Seals a complete pool with the list of its blocks' checksums; returns their hash."""
+        """Seals a complete pool with the list of its blocks' checksums; returns their hash.
+
+        A pool that was sealed before, and mended since, must come out as it was.
+        """
         sums = [self._open(b)[0].checksum for b in range(self.layout.blocks)]
-        write_json(self.folder / "blocks.json", sums)
+        seal = self.folder / "blocks.json"
+        if self.sealed and read_json(seal) != sums:
+            raise ProjectError(
+                f"{self.folder}: blocks that were made anew differ from the lost ones, as on "
+                "another machine or device. Restore the project from a backup, or change the "
+                "seed to make a new pool."
+            )
+        write_json(seal, sums)
         return hashlib.blake2b("".join(sums).encode(), digest_size=16).hexdigest()
 
     @property
@@ -246,6 +256,16 @@ class Pool:
                 found.append(f"{name}: {error}")
             yield found
 
+    def discard_damaged(self) -> list[str]:
+        """Deletes the blocks that are not whole; returns the names of those that now lack."""
+        pieces = list(self.checking())[-self.layout.blocks :] if self.layout.blocks else []
+        damaged = [self.path(b) for b, found in enumerate(pieces) if found]
+        for path in damaged:
+            path.unlink(missing_ok=True)
+        self._headers.clear()
+        self._counts = None
+        return [path.name for path in damaged]
+
     def _open(self, block: int, cache: bool = True) -> tuple[_Header, NDArray[np.int64]]:
         if cache and block in self._headers:
             return self._headers[block]
@@ -263,8 +283,8 @@ class Pool:
             self._check(block, header, offsets)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ProjectError(
-                f"{path} is missing or damaged ({error}). Remove it and run the project again: "
-                "the block is made anew with the same contents."
+                f"{path} is missing or damaged ({error}). "
+                "Have it made anew with: swag-studio check PROJECT --mend"
             ) from None
         entry = (header, offsets)
         if cache:

@@ -264,6 +264,22 @@ class Project:
                 if artifact.done and not self.folder(artifact).is_dir():
                     yield [f"{artifact.folder}: missing"]
 
+    def mend(self) -> list[str]:
+        """Reopens pools with damaged blocks, so that the next run makes those anew.
+
+        Returns the blocks' names. A block is made from the recipe, the models and its number
+        alone, so it comes out the same; the pool's seal is compared to make sure.
+        """
+        mended: list[str] = []
+        for artifact in self.store.artifacts("generate"):
+            folder = self.folder(artifact)
+            if artifact.done and (folder / "pool.json").exists():
+                lost = Pool.open(folder).discard_damaged()
+                if lost:
+                    self.store.put_artifact(replace(artifact, done=False))
+                mended += [f"{artifact.folder}/{name}" for name in lost]
+        return mended
+
 
 def _checking_pool(folder: Path, *, done: bool) -> Iterator[list[str]]:
     """What is wrong with the pool in a folder, block by block."""

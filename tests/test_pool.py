@@ -248,3 +248,34 @@ def test_a_damaged_seal_is_found(tmp_path: Path, text: str) -> None:
 def test_no_pool(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="not a whole candidate pool"):
         Pool.open(tmp_path)
+
+
+def test_a_mended_pool_must_come_out_as_it_was(tmp_path: Path) -> None:
+    layout = PoolLayout(contexts=3, contexts_per_block=1, max_tokens=4, feature_names=("a",))
+
+    def rows(token: int) -> Rows:
+        return Rows(
+            tokens=np.full((2, 4), token, np.uint16),
+            lengths=np.full(2, 4, np.uint8),
+            complete=np.ones(2, np.uint8),
+            origin=np.zeros(2, np.uint16),
+            features=np.zeros((2, 1), np.float32),
+        )
+
+    offsets = np.array([0, 2], np.int64)
+    pool = Pool.create(tmp_path, layout)
+    for block in range(3):
+        pool.write(block, offsets, rows(block))
+    seal = pool.finish()
+    data = bytearray(pool.path(1).read_bytes())
+    data[-1] ^= 1
+    pool.path(1).write_bytes(data)
+    pool = Pool.open(tmp_path)
+    assert pool.discard_damaged() == ["block-000001.safetensors"]
+    assert pool.missing() == [1]
+    pool.write(1, offsets, rows(7))
+    with pytest.raises(ProjectError, match="differ from the lost ones"):
+        pool.finish()
+    pool.write(1, offsets, rows(1))
+    assert pool.finish() == seal
+    assert pool.problems() == []

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -329,3 +330,24 @@ def test_check_names_what_is_missing_or_damaged(project: Project) -> None:
     assert project.check()[0] == "pool/v1/pool.json: damaged"
     (project.folder(artifact) / "pool.json").unlink()
     assert project.check()[0] == "pool/v1/pool.json: missing"
+
+
+def test_mending_reopens_the_pool_of_a_damaged_block(project: Project) -> None:
+    layout = PoolLayout(contexts=1, contexts_per_block=1, max_tokens=2, feature_names=())
+    artifact = project.begin("generate", project.recipe)
+    pool = Pool.create(project.folder(artifact), layout)
+    empty = Rows(
+        np.zeros((0, 2), np.uint16),
+        np.zeros(0, np.uint8),
+        np.zeros(0, np.uint8),
+        np.zeros(0, np.uint16),
+        np.zeros((0, 0), np.float32),
+    )
+    pool.write(0, np.zeros(2, np.int64), empty)
+    pool.finish()
+    project.finish(artifact, {})
+    assert project.mend() == []
+    pool.path(0).unlink()
+    assert project.check() == ["pool/v1/block-000000.safetensors: missing"]
+    assert project.mend() == ["pool/v1/block-000000.safetensors"]
+    assert project.begin("generate", project.recipe) == replace(artifact, done=False)

@@ -263,16 +263,25 @@ def status(project: ProjectFolder, json: Json = False) -> None:
 
 
 @app.command()
-def check(project: ProjectFolder, json: Json = False) -> None:
+def check(
+    project: ProjectFolder,
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Have damaged pool blocks made anew at the next run.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Verify the database and every block of every pool."""
     out = reporter(json)
-    with _opened(project, readonly=True) as opened:
+    with _opened(project, readonly=not mend) as opened:
         problems = opened.check()
+        mended = opened.mend() if mend and problems else []
+    for block in mended:
+        out.say(f"{block} is made anew at the next run: swag-studio run {project}")
     for problem in problems:
         out.say(problem, level="error")
     if not problems:
         out.say(f"{project} is whole.")
-    out.summary("check", {"project": str(project), "problems": problems})
+    out.summary("check", {"project": str(project), "problems": problems, "mended": mended})
     raise typer.Exit(1 if problems else 0)
 
 
