@@ -5,6 +5,8 @@ Everything else that is raised is our bug and keeps its traceback.
 
 from __future__ import annotations
 
+import errno
+
 
 class UserError(Exception):
     """What went wrong, where, and what to do about it, in one sentence or two.
@@ -33,3 +35,15 @@ class ProjectError(UserError):
 
 class StageError(UserError):
     """A stage that cannot go on with what the project holds (no contexts left, say)."""
+
+
+def misfortune(error: BaseException) -> str:
+    """What to do about a full disk or full memory, which is no fault of the program; else ""."""
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if full or "database or disk is full" in str(error):
+        return "The disk is full. Make room and run again: it goes on where it stopped."
+    if isinstance(error, MemoryError):
+        return (
+            "The memory is full. Close other programs and run again: it goes on there."
+        )
+    return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -260,6 +261,18 @@ def test_a_stages_error_is_a_users_error(
     assert capsys.readouterr().err == "swag-studio: no context is left.\n"
 
 
+def test_a_full_disk_is_one_line(
+    made: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fills(recipe: Recipe, project: Project) -> Iterator[Event]:
+        yield Progress("prepare", 0, 1)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pipeline, "RUNNERS", {"prepare": fills})
+    assert cli.main(["run", "p.swag"]) == 1
+    assert "The disk is full." in capsys.readouterr().err
+
+
 def test_a_fault_keeps_its_traceback(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(recipe: Recipe, project: Project) -> Iterator[Event]:
         raise ZeroDivisionError
@@ -296,7 +309,10 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out == f"SWAG Studio {__version__}\n"
     assert cli.main(["--help"]) == 0
-    assert "demo" in capsys.readouterr().out
+    helped = capsys.readouterr().out
+    assert "demo" in helped
+    assert cli.main([]) == 0
+    assert capsys.readouterr().out == helped
 
 
 def test_help_loads_neither_torch_nor_spacy_nor_numpy() -> None:
@@ -330,6 +346,17 @@ pipeline.RUNNERS = {"prepare": slow}
 pipeline._use_threads = lambda count: None
 sys.exit(cli.main(sys.argv[1:]))
 """
+
+
+def test_ctrl_c_between_events_is_130(
+    made: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(project: Project) -> list[str]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Project, "check", interrupt)
+    assert cli.main(["check", "p.swag", "--json"]) == 130
+    assert json_lines(capsys)[-1]["kind"] == "interrupted"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent the POSIX way")

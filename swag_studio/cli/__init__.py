@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-from swag_studio.errors import UserError
+from swag_studio.errors import UserError, misfortune
 
 DONE, USER_ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -21,16 +21,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     interrupted. With --json the error is the last line on stdout instead. A fault of the program
     keeps its traceback.
     """
-    import typer  # these two stay out of an import of the package
+    import typer  # these stay out of an import of the package
 
     from swag_studio.cli import commands
+    from swag_studio.cli.pulling import Interrupted
 
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     reporter = commands.reporter("--json" in words)
     try:
         with _terminated_as_interrupted():
             code = commands.app(args=words, prog_name="swag-studio", standalone_mode=False)
+        if code == INTERRUPTED:  # what typer makes of KeyboardInterrupt
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else DONE
+    except Interrupted:  # said already, with how to go on
+        return INTERRUPTED
     except UserError as error:
         reporter.error(str(error))
         return USER_ERROR
@@ -40,10 +45,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reporter.error(f"{error.format_message()} See: {command} --help", kind="usage")
         return USAGE
     except KeyboardInterrupt:
+        reporter.error("interrupted.", kind="interrupted")
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has gone; nothing is left to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return USER_ERROR
+    except Exception as error:
+        if text := misfortune(error):
+            reporter.error(text)
+            return USER_ERROR
+        raise
 
 
 @contextmanager

@@ -34,8 +34,6 @@ app = typer.Typer(
 ProjectFolder = Annotated[Path, typer.Argument(metavar="PROJECT", help="A folder named *.swag.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line; the last sums up.")]
 
-INTERRUPTED = 130
-
 
 def reporter(json: bool) -> Reporter:
     """The reporter for a program or for a person."""
@@ -311,7 +309,7 @@ def _opened(path: Path, *, readonly: bool = False) -> Iterator[Project]:
 
 
 def _pull(events: Iterator[Event], out: Reporter, command: str, again: str) -> dict[str, Any]:
-    """Pulls to the end; after a signal says how to go on, sums up, and leaves with 130."""
+    """Pulls to the end; after a signal says how to go on and sums up. Raises Interrupted then."""
     from swag_studio.cli.pulling import Interrupted, pull
 
     try:
@@ -319,7 +317,7 @@ def _pull(events: Iterator[Event], out: Reporter, command: str, again: str) -> d
     except Interrupted:
         out.say(f"Paused. Go on with: {again}", level="warning")
         out.summary(command, {"interrupted": True, "go_on": again})
-        raise typer.Exit(INTERRUPTED) from None
+        raise
 
 
 def _run(opened: Project, out: Reporter, until: str, again: str) -> None:

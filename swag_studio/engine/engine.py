@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 
-from swag_studio.errors import UserError
+from swag_studio.errors import UserError, misfortune
 from swag_studio.events import Cancelled, Event, Failed
 
 Job = Callable[[], Iterator[Event]]
@@ -134,8 +134,8 @@ class Engine:
         except UserError as error:
             self.events.put(Failed(stage, str(error)))
         except BaseException as error:
-            text = f"SWAG Studio stopped on a fault of its own ({type(error).__name__})."
-            self.events.put(Failed(stage, text, traceback.format_exc()))
+            fault = f"SWAG Studio stopped on a fault of its own ({type(error).__name__})."
+            self.events.put(Failed(stage, misfortune(error) or fault, traceback.format_exc()))
 
     def _may_go_on(self) -> bool:
         """Waits while paused. False when the job is to stop."""

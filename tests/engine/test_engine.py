@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 import threading
 from collections.abc import Iterator
 
@@ -128,7 +130,7 @@ def test_a_users_error_becomes_one_sentence(engine: Engine) -> None:
     assert drained(engine)[-1] == Failed("prepare", "no contexts are left.")
 
 
-@pytest.mark.parametrize("error", [ValueError("secret text"), SystemExit(3), MemoryError()])
+@pytest.mark.parametrize("error", [ValueError("secret text"), SystemExit(3)])
 def test_a_fault_keeps_its_traceback_and_the_thread_lives(
     engine: Engine, error: BaseException
 ) -> None:
@@ -143,6 +145,25 @@ def test_a_fault_keeps_its_traceback_and_the_thread_lives(
     assert type(error).__name__ in failed.error and "secret" not in failed.error
     assert "fails_at_once" in failed.detail
     assert after == Finished("after")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "The disk is full."),
+        (sqlite3.OperationalError("database or disk is full"), "The disk is full."),
+        (MemoryError(), "The memory is full."),
+    ],
+)
+def test_a_full_machine_is_told_as_such(engine: Engine, error: Exception, said: str) -> None:
+    def job() -> Iterator[Event]:
+        yield Progress("generate", 0, 1)
+        raise error
+
+    engine.submit(job)
+    assert engine.join(WAIT)
+    failed = drained(engine)[-1]
+    assert isinstance(failed, Failed) and failed.error.startswith(said)
 
 
 def test_join_gives_up_in_time_and_close_ends_the_thread() -> None:
