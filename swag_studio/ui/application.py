@@ -168,6 +168,7 @@ class Application(QObject):
                     lambda: jobs.import_file(captions, project, None, False), "Import the captions"
                 )
             workspace.run_until("release")
+            window.following = True
         return window
 
     def _opened(self, root: Path, opener: Callable[[], Project]) -> MainWindow | None:

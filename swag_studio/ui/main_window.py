@@ -52,6 +52,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{workspace.project.root.stem} – SWAG Studio")
         self._pages: dict[int, Page] = {}
         self.menus: list[QMenu] = []
+        self.following = False  # shows the page of the step at work, until someone chooses one
         self.step_bar = StepBar([step.title for step in self.step_list])
         self.stack = QStackedWidget()
         self.job_panel = JobPanel(workspace.bridge, workspace.jobs.accelerator)
@@ -79,7 +80,7 @@ class MainWindow(QMainWindow):
             area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             area.setAccessibleName(step.title)
             self.stack.addWidget(area)
-        self.step_bar.chosen.connect(self.show_page)
+        self.step_bar.chosen.connect(self.choose_page)
         centre = QWidget()
         layout = QVBoxLayout(centre)
         layout.setContentsMargins(0, 0, 0, 8)
@@ -131,7 +132,7 @@ class MainWindow(QMainWindow):
         """A page by its place in the bar. It is made if it is not there yet."""
         if index not in self._pages:
             page = self.step_list[index].load()(self.workspace)
-            page.go_to.connect(self.show_titled)
+            page.go_to.connect(self._go_to)
             self._pages[index] = page
             area = self.stack.widget(index)
             assert isinstance(area, QScrollArea)
@@ -151,6 +152,11 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentIndex(index)
         self.step_bar.show_page(index)
 
+    def choose_page(self, index: int) -> None:
+        """Shows a page because someone asked for it."""
+        self.following = False
+        self.show_page(index)
+
     def show_titled(self, title: str) -> None:
         """Shows a page by its title."""
         for i, step in enumerate(self.step_list):
@@ -164,6 +170,10 @@ class MainWindow(QMainWindow):
             if step.stage and states.get(step.stage) != "done":
                 return i
         return 0
+
+    def _go_to(self, title: str) -> None:
+        self.following = False
+        self.show_titled(title)
 
     def refresh(self, tables: frozenset[str]) -> None:
         """Has the pages read anew what changed."""
@@ -195,6 +205,8 @@ class MainWindow(QMainWindow):
         for i, step in enumerate(self.step_list):
             if step.stage and step.stage == event.stage:
                 self.step_bar.show_state(i, "running")
+                if self.following and self.stack.currentIndex() != i:
+                    self.show_page(i)
         for page in self.pages:
             page.show_progress(event)
 

@@ -63,7 +63,7 @@ def _fill_recent(window: MainWindow, menu: QMenu) -> None:
 
 def _view(window: MainWindow, menu: QMenu) -> None:
     for i, step in enumerate(window.step_list):
-        _add(menu, step.title, partial(window.show_page, i), f"Ctrl+{i + 1}")
+        _add(menu, step.title, partial(window.choose_page, i), f"Ctrl+{i + 1}")
     menu.addSeparator()
     _add(menu, "&Messages of the run", window.job_panel.more.toggle, "Ctrl+M")
     _add(menu, "&Reset window layout", window.reset_layout)

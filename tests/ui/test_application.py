@@ -295,7 +295,7 @@ def test_a_signal_pauses_and_closes_everything(
         assert isinstance(engine, FakeEngine)
         engine.step()
         signal.raise_signal(signal.SIGTERM)
-        qtbot.waitUntil(lambda: bool(quits))
+        qtbot.waitUntil(lambda: bool(quits), timeout=30_000)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -31,7 +31,8 @@ def window(qtbot: QtBot, workspace: Workspace) -> Iterator[MainWindow]:
     store.publish_source(info)
     window = MainWindow(workspace)
     window.show()
-    qtbot.waitUntil(lambda: len(window.pages) == len(PAGES))
+    window.make_pages()
+    window.show_page(0)
     yield window
     if shiboken6.isValid(window):
         window.leave()
@@ -79,6 +80,15 @@ def test_the_steps_stand_in_the_order_of_the_data(window: MainWindow) -> None:
     assert window.step_bar.button(0).text() == "Sources ○"
 
 
+def test_the_window_makes_its_pages_by_itself(qtbot: QtBot, workspace: Workspace) -> None:
+    window = MainWindow(workspace)
+    window.show()
+    assert window.pages == []  # it shows before anything slow begins
+    qtbot.waitUntil(lambda: len(window.pages) == len(PAGES), timeout=30_000)
+    assert window.stack.currentIndex() == 0 and not window._builder.isActive()
+    window.close()
+
+
 def test_a_click_or_a_key_shows_a_page(qtbot: QtBot, window: MainWindow) -> None:
     qtbot.mouseClick(window.step_bar.button(3), LEFT)
     assert window.stack.currentIndex() == 3
@@ -102,6 +112,26 @@ def test_the_steps_wrap_where_they_do_not_fit(window: MainWindow) -> None:
         window.step_bar.button(i).parentWidget().geometry().right() <= window.step_bar.width()
         for i in range(len(PAGES))
     )
+
+
+def test_the_demo_shows_the_step_at_work_until_someone_chooses(
+    qtbot: QtBot, window: MainWindow, engine: FakeEngine, jobs: FakeJobs
+) -> None:
+    window.following = True
+    for stage in ("generate", "filter"):
+        window.workspace.run_until(stage)
+    for shown in (2, 3):
+        engine.step()
+        window.workspace.bridge.drain()
+        assert window.stack.currentIndex() == shown
+        if shown == 2:
+            engine.step(), engine.step(), engine.step()
+    qtbot.mouseClick(window.step_bar.button(0), LEFT)
+    engine.work()
+    window.workspace.run_until("generate")
+    engine.work()
+    window.workspace.bridge.drain()
+    assert window.stack.currentIndex() == 0
 
 
 # --- work ------------------------------------------------------------------------------------
