@@ -13,7 +13,6 @@ import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -132,7 +131,7 @@ class Learner:
             masks = [mask[:, rows[0] : rows[-1] + 1].to(self._device) for mask in keep]
             total, sums = training.loss(self.model, batch, masks)
             (total / (2 * predicted)).backward()  # type: ignore[no-untyped-call]
-            return sums.cpu()
+            return sums
 
         results, at.parts = in_parts(
             range(len(ordered)), at.parts, learn, self._optimizer.zero_grad
@@ -173,14 +172,12 @@ class Learner:
             results, self.standing.parts = in_parts(
                 part, self.standing.parts, self._evaluate, lambda: None
             )
-            sums += np.sum(results, axis=0)
+            sums += torch.stack(results).sum(0).numpy()
             yield
         return [float(s) / predicted if predicted else math.nan for s in sums]
 
-    def _evaluate(self, sequences: Sequence[Ids]) -> Any:
-        return (
-            training.evaluate(self.model, training.pack(sequences).to(self._device)).cpu().numpy()
-        )
+    def _evaluate(self, sequences: Sequence[Ids]) -> Tensor:
+        return training.evaluate(self.model, training.pack(sequences).to(self._device))
 
     # --- checkpoints ---------------------------------------------------------------------
 

@@ -178,27 +178,28 @@ class TiedSoftmax(torch.autograd.Function):
     """Cross-entropy over the vocabulary, in chunks of rows, gradients made in the same pass.
 
     states (2, N, D), embedding (V, D), bias (2, V), targets (2, N) -> the sum over all rows, and
-    (2,) the sums by direction, which carry no gradient.
+    (2,) the sums by direction on the CPU in float64, which carry no gradient.
     """
 
     @staticmethod
     def forward(
         ctx: Any, states: Tensor, embedding: Tensor, bias: Tensor, targets: Tensor
     ) -> tuple[Tensor, Tensor]:
-        sums = states.new_zeros(2, dtype=torch.float64)
+        found = states.new_empty(targets.shape)
         d_states, d_embedding = torch.empty_like(states), torch.zeros_like(embedding)
         d_bias = torch.zeros_like(bias)
         for k, rows, log_p in _chunks(states, embedding, bias):
             chosen = targets[k, rows].unsqueeze(1)
-            sums[k] -= log_p.gather(1, chosen).sum(dtype=torch.float64)
+            found[k, rows] = log_p.gather(1, chosen).squeeze(1)
             d_logits = log_p.exp_()
             d_logits.scatter_add_(1, chosen, d_logits.new_full((), -1.0).expand(chosen.shape))
             torch.mm(d_logits, embedding, out=d_states[k, rows])
             d_embedding.addmm_(d_logits.T, states[k, rows])
             d_bias[k] += d_logits.sum(0)
         ctx.save_for_backward(d_states, d_embedding, d_bias)
+        sums = _sums(found)
         ctx.mark_non_differentiable(sums)
-        return sums.sum().to(states.dtype), sums
+        return -found.sum(), sums
 
     @staticmethod
     @once_differentiable
@@ -249,13 +250,18 @@ def loss(model: LanguageModel, batch: Batch, keep: Sequence[Tensor] = ()) -> tup
 
 @torch.no_grad()
 def evaluate(model: LanguageModel, batch: Batch) -> Tensor:
-    """(2,) sums of -log p by direction, without dropout or gradients, in float64."""
+    """(2,) sums of -log p by direction, on the CPU in float64; no dropout, no gradients."""
     bias = torch.stack([model.forward_lm.output_bias, model.backward_lm.output_bias])
     states = packed_states(model, batch)
-    sums = torch.zeros(2, dtype=torch.float64, device=states.device)
+    found = states.new_empty(batch.targets.shape)
     for k, rows, log_p in _chunks(states, model.embedding, bias):
-        sums[k] -= log_p.gather(1, batch.targets[k, rows].unsqueeze(1)).sum(dtype=torch.float64)
-    return sums
+        found[k, rows] = log_p.gather(1, batch.targets[k, rows].unsqueeze(1)).squeeze(1)
+    return _sums(found)
+
+
+def _sums(log_p: Tensor) -> Tensor:
+    """(2, N) log-probabilities -> (2,) sums of their negatives, where float64 is always there."""
+    return -log_p.cpu().double().sum(1)
 
 
 def dropout_masks(
