@@ -272,7 +272,7 @@ class Application(QObject):
             self._exit()
 
     def _exit(self) -> None:
-        self.app.quit()
+        self.app.exit(0)  # quit() would ask the windows once more
 
     def _closed(self, window: MainWindow) -> None:
         self.windows.remove(window)
