@@ -32,7 +32,7 @@ class WorkClock:
         self.seconds = float(before.get("seconds", 0.0))
         self.cpu_seconds = float(before.get("cpu_seconds", 0.0))
         self._sessions = int(before.get("sessions", 0)) + 1
-        self._saved = time.monotonic()
+        self.save()
 
     def __enter__(self) -> WorkClock:
         self._wall, self._cpu = time.monotonic(), time.process_time()
