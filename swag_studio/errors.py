@@ -43,7 +43,5 @@ def misfortune(error: BaseException) -> str:
     if full or "database or disk is full" in str(error):
         return "The disk is full. Make room and run again: it goes on where it stopped."
     if isinstance(error, MemoryError):
-        return (
-            "The memory is full. Close other programs and run again: it goes on there."
-        )
+        return "The memory is full. Close other programs and run again: it goes on there."
     return ""
