@@ -29,6 +29,8 @@ from swag_studio.ui.workspace import Workspace
 @pytest.fixture(autouse=True)
 def nothing_is_left(qapp: QApplication) -> Iterator[None]:
     """No window, thread or timer outlives its test."""
+    # Else the last window that closes sets Qt's quit flag, and no later event loop runs.
+    qapp.setQuitOnLastWindowClosed(False)
     font, style = qapp.font(), qapp.styleSheet()
     yield
     qapp.processEvents()
@@ -36,6 +38,8 @@ def nothing_is_left(qapp: QApplication) -> Iterator[None]:
     assert left == [], "threads are left"
     timers = [o for o in gc.get_objects() if type(o) is QTimer]
     ticking = [timer for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
+    for timer in ticking:
+        timer.stop()  # told once, by the test that left it
     assert ticking == [], "timers are left"
     qapp.setStyleSheet(style)
     qapp.setFont(font)
@@ -81,7 +85,7 @@ def application(qapp: QApplication, jobs: FakeJobs, tmp_path: Path) -> Iterator[
     parts = Parts(FakeEngine, jobs, tmp_path / "profile" / "logs", tmp_path / "profile")
     application = Application(qapp, parts)
     yield application
-    application.parts = parts
+    application.quitting = False  # the last window must not end the test run's event loops
     for window in list(application.windows):
         window.leave()
     if application.start_window is not None:
