@@ -115,7 +115,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
         {"filter.mlp_width": options.width, "filter.epochs": options.epochs}
     )
     k = recipe.filter.distractors
-    assignment = part("initial draw", draw_initial(pool, corpus.context_ids, k, 1))
+    assignment = part("initial draw", draw_initial(pool, corpus.context_ids, k, 1, 1))
     source = Source(corpus, pool, assignment.contexts)
     assigned = part("gathering", Assigned.gather(source, assignment))
     words = torch.zeros(0).numpy().astype("uint16")

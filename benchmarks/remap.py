@@ -74,7 +74,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     pool = make_pool(folder / "pool", options.contexts, options.rows)
     corpus = make_corpus(options.contexts)
     recipe = recipes.preset(options.preset).filter
-    assignment, _ = ended(draw_initial(pool, corpus.context_ids, recipe.distractors, 1))
+    assignment, _ = ended(draw_initial(pool, corpus.context_ids, recipe.distractors, 1, 1))
     source = Source(corpus, pool, assignment.contexts)
     cache = TagCache(folder / "tags", pool)
     rng = np.random.default_rng(1)

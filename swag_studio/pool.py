@@ -52,6 +52,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    def slice(self, first: int, last: int) -> Rows:
+        """Rows first to last, as views."""
+        return Rows(*(getattr(self, name)[first:last] for name in _ROWS))
+
 
 _ARRAYS = {
     "offsets": np.dtype("<i8"),

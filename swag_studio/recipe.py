@@ -348,8 +348,11 @@ _PRESETS: dict[str, dict[str, Any]] = {
         "lm.epochs": 7,
         "generate.candidates": 127,
         "generate.floor": 48,
-        "filter.mlp_iterations": 4,
-        "filter.ensemble_iterations": 20,
+        # Few iterations, so that it is over in minutes, and so each replaces more.
+        "filter.mlp_iterations": 3,
+        "filter.ensemble_iterations": 16,
+        "filter.replace": 3,
+        "filter.epochs": 4,
         "filter.crossfit_folds": 2,
         "filter.strength_folds": 2,
     },

@@ -117,6 +117,7 @@ class _Loop:
                 self.setup.pool,
                 self.setup.corpus.context_ids,
                 self.recipe.filter.distractors,
+                self.recipe.prepare.min_ending_tokens,
                 self._seed("initial"),
             )
             total = len(self.setup.corpus.context_ids)

@@ -25,7 +25,7 @@ from swag_studio.engine.remap import SWAP_ARRAYS, SWAP_COUNTS, Swaps
 from swag_studio.engine.runtime import seed_for
 from swag_studio.errors import ProjectError
 from swag_studio.files import write_bytes
-from swag_studio.pool import Pool
+from swag_studio.pool import Pool, Rows
 
 _INITIAL = "initial.safetensors"
 _INFO = "info"  # the one metadata key: several would be written in random order
@@ -64,21 +64,25 @@ class Assignment:
         self.rows[swaps.place, swaps.slot] = swaps.new
 
 
-def usable_rows(tokens: NDArray[np.uint16], complete: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """(rows,) which rows of one context may be assigned; `tokens` are (rows, T).
+def usable_rows(rows: Rows, shortest: int) -> NDArray[np.bool_]:
+    """(rows,) which rows of one context may be assigned.
 
-    Never the found ending (row 0), a text equal to it or to an earlier row, or one cut off.
+    Never the found ending (row 0), a text equal to it or to an earlier row, one that was cut off,
+    or a sampled one of fewer than `shortest` tokens: found endings are not that short, so length
+    alone would tell it.
     """
-    texts = np.ascontiguousarray(tokens).view(np.dtype((np.void, 2 * tokens.shape[1]))).ravel()
-    usable = np.zeros(len(tokens), np.bool_)
+    tokens = np.ascontiguousarray(rows.tokens)
+    texts = tokens.view(np.dtype((np.void, 2 * tokens.shape[1]))).ravel()
+    usable = np.zeros(len(rows), np.bool_)
     usable[np.unique(texts, return_index=True)[1]] = True  # of equal ones the first
     usable[:1] = False
-    usable &= complete == 1
+    usable &= rows.complete == 1
+    usable &= (rows.lengths >= shortest) | (rows.origin > 0)
     return usable
 
 
 def draw_initial(
-    pool: Pool, context_ids: Sequence[str], k: int, seed: int
+    pool: Pool, context_ids: Sequence[str], k: int, shortest: int, seed: int
 ) -> Generator[int, None, Assignment]:
     """k random usable candidates per context; yields the number of contexts seen, by block.
 
@@ -92,7 +96,7 @@ def draw_initial(
         offsets, rows = pool.block(block)
         places = zip(pool.layout.contexts_of(block), pairwise(offsets.tolist()), strict=True)
         for context, (first, last) in places:
-            usable = usable_rows(rows.tokens[first:last], rows.complete[first:last])
+            usable = usable_rows(rows.slice(first, last), shortest)
             if usable.sum() < k:
                 continue
             rng = np.random.default_rng(seed_for(seed, "assign", context_ids[context]))

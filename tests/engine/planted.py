@@ -41,6 +41,7 @@ FEATURES = ("shift", "noise", "length")
 WIDTH = 12  # tokens of the longest ending
 
 TINY = {
+    "filter.replace": 2,
     "filter.distractors": 4,
     "filter.mlp_iterations": 2,
     "filter.ensemble_iterations": 2,

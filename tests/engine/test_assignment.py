@@ -15,17 +15,33 @@ from swag_studio.engine.remap import Swaps
 from swag_studio.errors import ProjectError
 from swag_studio.pool import Pool, PoolLayout, Rows
 
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 3), st.integers(0, 3), st.booleans(), st.integers(1, 4), st.integers(0, 1)
+    ),
+    max_size=12,
+)
+
 
 @settings(deadline=None, max_examples=100)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), max_size=12))
-def test_usable_rows(rows: list[tuple[int, int, bool]]) -> None:
-    tokens = np.array([r[:2] for r in rows], np.uint16).reshape(len(rows), 2)
-    complete = np.array([r[2] for r in rows], np.uint8)
+@given(ROWS)
+def test_usable_rows(rows: list[tuple[int, int, bool, int, int]]) -> None:
+    """Against the rule read out, for endings of at least 3 tokens."""
+    given_rows = Rows(
+        tokens=np.array([r[:2] for r in rows], np.uint16).reshape(len(rows), 2),
+        lengths=np.array([r[3] for r in rows], np.uint8),
+        complete=np.array([r[2] for r in rows], np.uint8),
+        origin=np.array([r[4] for r in rows], np.uint16),
+        features=np.zeros((len(rows), 0), np.float32),
+    )
     expected = [
-        i > 0 and complete_ and all(rows[j][:2] != (a, b) for j in range(i))
-        for i, (a, b, complete_) in enumerate(rows)
+        i > 0
+        and complete
+        and (length >= 3 or own > 0)
+        and all(rows[j][:2] != (a, b) for j in range(i))
+        for i, (a, b, complete, length, own) in enumerate(rows)
     ]
-    assert usable_rows(tokens, complete).tolist() == expected
+    assert usable_rows(given_rows, 3).tolist() == expected
 
 
 def make_pool(folder: Path, counts: list[int], cut_off: int = 0) -> Pool:
@@ -48,7 +64,7 @@ def make_pool(folder: Path, counts: list[int], cut_off: int = 0) -> Pool:
 
 def drawn(pool: Pool, k: int, seed: int = 1, ids: list[str] | None = None) -> Assignment:
     ids = ids or [f"c{i}" for i in range(pool.layout.contexts)]
-    work = draw_initial(pool, ids, k, seed)
+    work = draw_initial(pool, ids, k, 1, seed)
     while True:
         try:
             next(work)

@@ -50,7 +50,7 @@ def planted(project: Project) -> Planted:
 
 @pytest.fixture
 def assignment(planted: Planted) -> Assignment:
-    return ended(draw_initial(planted.pool, planted.corpus.context_ids, K, 1))
+    return ended(draw_initial(planted.pool, planted.corpus.context_ids, K, 1, 1))
 
 
 @pytest.fixture
