@@ -340,7 +340,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "demo": {
         **_SMALL_MODELS,
         "prepare.folds": 2,
-        "prepare.max_contexts": 400,
+        "prepare.max_contexts": 360,
         "lm.dim": 96,
         "lm.layers": 1,
         "lm.batch": 16,
@@ -348,9 +348,9 @@ _PRESETS: dict[str, dict[str, Any]] = {
         "lm.epochs": 7,
         "generate.candidates": 127,
         "generate.floor": 48,
-        # Few iterations, so that it is over in minutes, and so each replaces more.
-        "filter.mlp_iterations": 3,
-        "filter.ensemble_iterations": 16,
+        # Few iterations, so that it is over in minutes; each replaces more instead.
+        "filter.mlp_iterations": 2,
+        "filter.ensemble_iterations": 24,
         "filter.replace": 3,
         "filter.epochs": 4,
         "filter.crossfit_folds": 2,
