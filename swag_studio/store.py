@@ -1,9 +1,7 @@
 """project.db: all of the project's SQL. It knows records, not stages, screens or files.
 
-One connection per thread. Every write is one short BEGIN IMMEDIATE transaction, so that two
-writers queue instead of failing; long lists are written in slices of `SLICE` rows, each its own
-transaction under some 50 ms, and become visible by one last small write. A long read has a
-connection of its own, so that its thread can write meanwhile.
+Long lists are written in slices of `SLICE` rows, each its own transaction under some 50 ms, and
+become visible by one last small write.
 """
 
 from __future__ import annotations
@@ -11,15 +9,10 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlite_utils import Database
-
-from swag_studio.errors import ProjectError
+from swag_studio.connections import SLICE, Connections
 from swag_studio.events import Metric
 from swag_studio.records import (
     Artifact,
@@ -30,9 +23,7 @@ from swag_studio.records import (
     OwnContext,
     SourceInfo,
 )
-from swag_studio.schema import migrations
 
-SLICE = 2000
 T = TypeVar("T")
 
 
@@ -43,139 +34,8 @@ def sliced(rows: Iterable[T], size: int = SLICE) -> Iterator[list[T]]:
         yield part
 
 
-class Store:
-    """The database of one project. Methods may be called from any thread."""
-
-    def __init__(self, path: Path, *, readonly: bool = False) -> None:
-        self.path, self.readonly = path, readonly
-        self._local = threading.local()
-        self._all: list[sqlite3.Connection] = []
-        self._guard = threading.RLock()  # a read that is dropped unread may end anywhere
-
-    # --- connections ---------------------------------------------------------------------
-
-    @property
-    def db(self) -> Database:
-        """This thread's database. It is opened on first use."""
-        db: Database | None = getattr(self._local, "db", None)
-        if db is None:
-            db = self._local.db = self._connect()
-        return db
-
-    def _connect(self) -> Database:
-        mode = "ro" if self.readonly else "rwc"
-        try:
-            connection = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode={mode}",
-                uri=True,
-                timeout=30.0,
-                isolation_level=None,
-                check_same_thread=False,  # only `close` crosses threads
-            )
-            if not self.readonly:
-                connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.DatabaseError as error:
-            raise ProjectError(
-                f"{self.path} cannot be opened as a project database ({error}). "
-                "Restore it from the project's backups folder."
-            ) from None
-        with self._guard:
-            self._all.append(connection)
-        return Database(connection)
-
-    def close(self) -> None:
-        """Closes the connections of all threads."""
-        with self._guard:
-            for connection in self._all:
-                connection.close()
-            self._all.clear()
-        self._local = threading.local()
-
-    @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """One BEGIN IMMEDIATE transaction: committed at the end, rolled back on an error."""
-        connection = self.db.conn
-        assert connection is not None
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:  # a full disk makes SQLite roll back by itself
-                connection.execute("ROLLBACK")
-            raise
-
-    def _query(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
-        return iter(self.db.query(sql, list(parameters)))
-
-    def _stream(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[sqlite3.Row]:
-        """The rows of a long read, as they stood at its first row.
-
-        On a connection of its own: beside a half-read cursor, a write on the same connection
-        fails with "database is locked" once another thread has written.
-        """
-        connection = self._connect().conn
-        assert connection is not None
-        connection.row_factory = sqlite3.Row
-        try:
-            yield from iter(connection.execute(sql, parameters).fetchone, None)
-        finally:
-            with self._guard:
-                if connection in self._all:
-                    self._all.remove(connection)
-            connection.close()
-
-    def _delete(self, table: str, column: str, value: Any, key: str) -> None:
-        """Deletes the rows with `column` = `value`, in slices. `key` names the primary key."""
-        sql = (
-            f"DELETE FROM {table} WHERE {column} = ?1 AND ({key}) IN "
-            f"(SELECT {key} FROM {table} WHERE {column} = ?1 LIMIT {SLICE})"
-        )
-        deleted = SLICE
-        while deleted == SLICE:
-            with self.write() as connection:
-                deleted = connection.execute(sql, [value]).rowcount
-
-    def _one(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, Any] | None:
-        return next(self._query(sql, parameters), None)
-
-    # --- schema --------------------------------------------------------------------------
-
-    def needs_migration(self) -> bool:
-        """Whether this version of the program knows migrations that the database lacks."""
-        return bool(migrations.pending(self.db))
-
-    def unknown_migrations(self) -> list[str]:
-        """Migrations in the database that this version does not know: it is from a newer one."""
-        known = {m.name for m in migrations._migrations}
-        return [m.name for m in migrations.applied(self.db) if m.name not in known]
-
-    def migrated_before(self) -> bool:
-        """Whether the database has any schema yet, so that there is something to back up."""
-        return bool(migrations.applied(self.db))
-
-    def migrate(self) -> None:
-        """Brings the schema up to date."""
-        migrations.apply(self.db)
-
-    def backup(self, target: Path) -> None:
-        """Copies the database with SQLite's backup API, consistent beside running writers."""
-        connection = self.db.conn
-        assert connection is not None
-        with sqlite3.connect(target) as copy:
-            connection.backup(copy)
-        copy.close()
-
-    def problems(self) -> list[str]:
-        """SQLite's own integrity check; empty when the database is whole."""
-        try:
-            rows = [next(iter(row.values())) for row in self._query("PRAGMA integrity_check")]
-        except sqlite3.DatabaseError as error:
-            return [f"project.db: {error}"]
-        return [] if rows == ["ok"] else [f"project.db: {row}" for row in rows]
+class Store(Connections):
+    """The tables of one project. Methods may be called from any thread."""
 
     # --- sources -------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_studio import store as stores
+from swag_studio import connections
 from swag_studio.errors import ProjectError
 from swag_studio.events import Metric
 from swag_studio.records import Artifact, Caption, Context, Ending, LeftOut, OwnContext, SourceInfo
@@ -188,7 +188,7 @@ def test_captions_come_in_an_order_of_their_own(
 def test_long_lists_are_written_and_deleted_in_slices(
     store: Store, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    monkeypatch.setattr(stores, "SLICE", 2)
+    monkeypatch.setattr(connections, "SLICE", 2)
     store.stage_source(info())
     store.add_captions("s1", (Caption("d", "g", "v", i, "t") for i in range(rows)))
     store.add_left_out_of_source("s1", [LEFT] * rows)

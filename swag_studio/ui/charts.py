@@ -102,6 +102,7 @@ class Chart(QWidget):
         self._following = True
         self.plot = pg.PlotWidget(background=theme.surface)
         self.plot.setAccessibleName(title)
+        self.plot.viewport().setAccessibleName(title)
         self._style_axes(x_label, y_label)
         self._build(title)
         box = self.plot.getViewBox()
@@ -180,12 +181,14 @@ class Chart(QWidget):
         look = len(self._series) if look is None else look
         series = _Series(key, label, look, smooth)
         self._series[key] = series
-        colour = self.colour(look)
-        faint = QColor(colour)
-        faint.setAlpha(110 if smooth else 255)
-        series.raw_item = self._line(pg.mkPen(faint, width=1))
+        strong = pg.mkPen(self.colour(look), width=2, style=self.dash(look))
         if smooth:
-            series.smooth_item = self._line(pg.mkPen(colour, width=2, style=self.dash(look)))
+            faint = QColor(self.colour(look))
+            faint.setAlpha(110)
+            series.raw_item = self._line(pg.mkPen(faint, width=1))
+            series.smooth_item = self._line(strong)
+        else:
+            series.raw_item = self._line(strong)
         self._add_button(series)
         if not visible:
             self._buttons[key].setChecked(False)

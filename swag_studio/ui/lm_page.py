@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
@@ -106,12 +109,18 @@ class LanguageModelsPage(Page):
         self.workspace.bridge.changed.emit(frozenset({"recipe"}))
 
 
-def figures_of(summary: object) -> str:
-    """The final figures of the models, a line per fold."""
-    folds = summary.get("folds") if isinstance(summary, dict) else None
-    if not isinstance(folds, list):
-        return "Training is under way."
-    return "\n".join(str(fold) for fold in folds)
+def figures_of(summary: Mapping[str, Any]) -> str:
+    """The final figures of the models, a line per fold; a sentence while there are none."""
+    folds = summary.get("folds")
+    if not folds:
+        return "The figures of each fold stand here when its training is over."
+    return "\n".join(
+        f"Fold {f['fold']}: on captions that it never saw, perplexity "
+        f"{f['held_out_perplexity']['forward']:.1f} forward and "
+        f"{f['held_out_perplexity']['backward']:.1f} backward; best after epoch "
+        f"{f['best_epoch']} of {f['epochs']}, {f['tokens']:,} tokens."
+        for f in folds
+    )
 
 
 def scrolled(widget: QWidget, heading: str) -> QWidget:
@@ -123,6 +132,9 @@ def scrolled(widget: QWidget, heading: str) -> QWidget:
     area.setFrameShape(QScrollArea.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(widget)
+    area.setAccessibleName(heading)
+    area.viewport().setAutoFillBackground(False)
+    widget.setAutoFillBackground(False)
     frame = card(title, area)
     set_role(frame, "")
     return frame

@@ -37,11 +37,7 @@ _UI = "swag_studio.ui"
 
 PAGES = (
     Step("Sources", "prepare", f"{_UI}.sources_page:SourcesPage"),
-    Step(
-        "Language models",
-        "train_lm",
-        promise="The settings of the language models and their perplexities while they train.",
-    ),
+    Step("Language models", "train_lm", f"{_UI}.lm_page:LanguageModelsPage"),
     Step(
         "Candidates",
         "generate",
