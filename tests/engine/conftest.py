@@ -8,10 +8,20 @@ import pytest
 import torch
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Small models in tests are faster on one thread, and do not wait for busy cores."""
+def _one_thread() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Small models in tests are faster on one thread, and do not wait for busy cores."""
+    yield from _one_thread()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread_for_shared_fixtures() -> Iterator[None]:
+    """What the tests of a module share is made on as many threads: sums depend on them."""
+    yield from _one_thread()
