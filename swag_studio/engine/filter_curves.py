@@ -73,14 +73,19 @@ def converged(values: Sequence[float], window: int) -> bool:
 
 
 def phase_summary(infos: Sequence[Info], heads: Sequence[str]) -> dict[str, object]:
-    """Per head the mean 4-way and (k+1)-way accuracy of the phase's first and last 5 iterations."""
+    """Per head the mean 4-way and (k+1)-way accuracy of the phase's first and last 5 iterations.
+
+    Of a phase of fewer than 10, of its halves: the same iterations on both sides would always
+    read as "nothing fell".
+    """
     result: dict[str, object] = {}
     for head in heads:
         curves = {name: curve(infos, name, head) for name in ("accuracy_4way", "accuracy")}
         if any(curves.values()):
             result[head] = {
-                name: {"first": _mean(values[:5]), "last": _mean(values[-5:])}
+                name: {"first": _mean(values[:n]), "last": _mean(values[-n:])}
                 for name, values in curves.items()
+                if (n := min(5, max(1, len(values) // 2)))
             }
     return result
 
