@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from swag_studio.project import Project
     from swag_studio.recipe import Recipe
     from swag_studio.ui.application import Parts
+    from swag_studio.views import PoolReader, WatchReader
 
 # torch, spaCy and Qt are imported where they are used: the window shows before the first two, and
 # a command needs no window.
@@ -143,6 +144,16 @@ class EngineJobs:
         from importlib.resources import files
 
         return Path(str(files("swag_studio.resources") / "demo" / "captions.json"))
+
+    def pool(self, project: Project) -> PoolReader:
+        from swag_studio.engine.browse import PoolBrowser
+
+        return PoolBrowser(project)
+
+    def watch(self, project: Project, version: int) -> WatchReader:
+        from swag_studio.engine.watch import AssignmentWatch
+
+        return AssignmentWatch(project, version)
 
     def accelerator(self) -> str:
         """The GPU's memory; "" until the engine has brought torch in and uses a GPU."""

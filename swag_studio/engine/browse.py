@@ -6,38 +6,16 @@ contexts, whatever the pool's size. It knows no models and loads neither torch n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from swag_studio.engine.corpus import Corpus
 from swag_studio.engine.text import TextMaker
 from swag_studio.errors import ProjectError
 from swag_studio.pool import Pool
 from swag_studio.project import Project
+from swag_studio.views import ContextRow, Distribution, PoolEnding
 
 SAMPLED_CONTEXTS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class PoolEnding:
-    """One row of a context's pool as shown text. `features` are in the pool's order."""
-
-    row: int
-    text: str
-    found: bool
-    complete: bool
-    features: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """A feature's values over sampled contexts: found endings, and candidates."""
-
-    name: str
-    found: NDArray[np.float32]
-    generated: NDArray[np.float32]
 
 
 class PoolBrowser:
@@ -59,11 +37,11 @@ class PoolBrowser:
     def feature_names(self) -> tuple[str, ...]:
         return self._pool.layout.feature_names
 
-    def contexts(self) -> list[tuple[str, str, str, int]]:
-        """(id, first sentence, opening of the second, candidates) of every context, in order."""
+    def contexts(self) -> list[ContextRow]:
+        """Every context, by place."""
         counts = self._pool.counts()
         return [
-            (c.id, c.sent1, c.sent2, max(0, int(counts[i]) - 1))
+            ContextRow(i, c.id, c.sent1, c.sent2, max(0, int(counts[i]) - 1))
             for i, c in enumerate(self._store.contexts(self._prepared, selected_only=True))
         ]
 

@@ -95,6 +95,7 @@ class Closing(QObject):
         self._finished = self._leaving = True
         self._timer.stop()
         self.workspace.bridge.stop()
+        self.workspace.reader.close()
         self.workspace.bridge.engine.close(CLOSE_WITHIN)
         self.workspace.project.close()
 

@@ -38,16 +38,8 @@ _UI = "swag_studio.ui"
 PAGES = (
     Step("Sources", "prepare", f"{_UI}.sources_page:SourcesPage"),
     Step("Language models", "train_lm", f"{_UI}.lm_page:LanguageModelsPage"),
-    Step(
-        "Candidates",
-        "generate",
-        promise="The endings that the language models propose for each context.",
-    ),
-    Step(
-        "Filtering",
-        "filter",
-        promise="The curves of Adversarial Filtering, and what stalls it.",
-    ),
+    Step("Candidates", "generate", f"{_UI}.candidates_page:CandidatesPage"),
+    Step("Filtering", "filter", f"{_UI}.filtering_page:FilteringPage"),
     Step("Review", promise="A table of all questions, to search, rank and edit them."),
     Step("Annotate", promise="People judge the endings: likely, unlikely or gibberish."),
     Step("Agreement", promise="How far annotators agree, and what is left to settle."),

@@ -15,9 +15,11 @@ from swag_studio.events import Event
 from swag_studio.project import Project, StageState
 from swag_studio.recipe import Recipe
 from swag_studio.settings import Settings
+from swag_studio.ui.background import Background
 from swag_studio.ui.bridge import Bridge
 from swag_studio.ui.theme import Theme
 from swag_studio.ui.words import STAGE_TITLES
+from swag_studio.views import PoolReader, WatchReader
 
 
 class Jobs(Protocol):
@@ -39,6 +41,14 @@ class Jobs(Protocol):
 
     def demo_captions(self) -> Path: ...
 
+    def pool(self, project: Project) -> PoolReader:
+        """The current pool, to be called in the reading thread; ProjectError when there is none."""
+        ...
+
+    def watch(self, project: Project, version: int) -> WatchReader:
+        """A filter version's assignments, to be called in the reading thread."""
+        ...
+
     def accelerator(self) -> str:
         """The memory that the accelerator gives to this program, in words; "" without one."""
         ...
@@ -53,6 +63,7 @@ class Workspace:
     jobs: Jobs
     theme: Theme
     settings: Settings
+    reader: Background = field(default_factory=Background)
     _states: list[StageState] | None = field(default=None, init=False)
 
     def states(self) -> list[StageState]:

@@ -34,7 +34,7 @@ def nothing_is_left(qapp: QApplication) -> Iterator[None]:
     font, style = qapp.font(), qapp.styleSheet()
     yield
     qapp.processEvents()
-    left = [t.name for t in threading.enumerate() if t.name == "engine"]
+    left = [t.name for t in threading.enumerate() if t.name in ("engine", "reader")]
     assert left == [], "threads are left"
     timers = [o for o in gc.get_objects() if type(o) is QTimer]
     ticking = [timer for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
@@ -61,7 +61,9 @@ def workspace(
 ) -> Iterator[Workspace]:
     """An empty project, for a page by itself."""
     bridge = Bridge(engine)
-    yield Workspace(project, bridge, jobs, LIGHT, Settings())
+    workspace = Workspace(project, bridge, jobs, LIGHT, Settings())
+    yield workspace
+    workspace.reader.close()
     if shiboken6.isValid(bridge):  # a window takes its bridge with it
         bridge.stop()
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from swag_studio.errors import SourceError, UserError
+from swag_studio.errors import ProjectError, SourceError, UserError
 from swag_studio.events import Cancelled, Changed, Event, Failed, Finished, Message, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe
 from swag_studio.records import Caption, LeftOut, SourceInfo
 from swag_studio.ui.bridge import Job
+from swag_studio.views import PoolReader, WatchReader
 
 REASONS = {"empty_sentence": "the sentence is empty", "no_sentences": "the video has no sentences"}
 
@@ -85,6 +86,8 @@ class FakeJobs:
         self.ran: list[str] = []
         self.endless = False
         self.error: Exception | None = None
+        self.pool_reader: PoolReader | None = None
+        self.watch_reader: WatchReader | None = None
 
     def run(self, recipe: Recipe, project: Project, until: str) -> Iterator[Event]:
         self.ran.append(until)
@@ -130,6 +133,16 @@ class FakeJobs:
 
     def demo_captions(self) -> Path:
         return Path("captions.json")
+
+    def pool(self, project: Project) -> PoolReader:
+        if self.pool_reader is None:
+            raise ProjectError("There are no candidates for the current recipe yet.")
+        return self.pool_reader
+
+    def watch(self, project: Project, version: int) -> WatchReader:
+        if self.watch_reader is None:
+            raise ProjectError("There is no such filter run.")
+        return self.watch_reader
 
     def accelerator(self) -> str:
         return ""

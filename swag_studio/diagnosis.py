@@ -1,0 +1,1 @@
+"""Why a filter run does not converge, in words: being written."""

@@ -1,0 +1,83 @@
+"""What a member of the ensemble goes by, as a filter run writes it down for people.
+
+    filter/v1/evidence/iteration-0007.json      one list of `Evidence`, one entry per member
+
+It knows the format, not how the evidence is found (engine/telling.py) or shown.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from swag_studio.files import read_json, write_json
+
+FOLDER = "evidence"
+
+Kind = Literal["words", "ngrams", "tags", "features"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """One thing that a member goes by.
+
+    `weight` is positive where it speaks for "found", negative for "generated", in the head's
+    logits per ending that shows it; of a feature it is the loss of 4-way accuracy (a share) when
+    its values are shuffled among the endings. `found` and `assigned` are the shares of found
+    endings and of distractors that show it; of a feature its two means. `contexts` are the ids of
+    some contexts where it is seen.
+    """
+
+    text: str
+    weight: float
+    found: float
+    assigned: float
+    contexts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one member went by in one iteration, the most telling first; on `tested` contexts."""
+
+    iteration: int
+    member: str
+    kind: Kind
+    tested: int
+    clues: tuple[Clue, ...]
+
+
+def path_of(folder: Path, iteration: int) -> Path:
+    """The file of an iteration in a filter version's folder."""
+    return folder / FOLDER / f"iteration-{iteration:04d}.json"
+
+
+def write(folder: Path, iteration: int, evidence: Sequence[Evidence]) -> None:
+    """Writes the evidence of an iteration, whole or not at all."""
+    path = path_of(folder, iteration)
+    path.parent.mkdir(exist_ok=True)
+    write_json(path, [dataclasses.asdict(e) for e in evidence])
+
+
+def iterations(folder: Path) -> list[int]:
+    """The iterations that have evidence, ascending."""
+    names = (path.stem.rpartition("-")[2] for path in (folder / FOLDER).glob("iteration-*.json"))
+    return sorted(int(name) for name in names if name.isdigit())
+
+
+def read(folder: Path, iteration: int) -> list[Evidence]:
+    """The evidence of an iteration; empty when there is none."""
+    path = path_of(folder, iteration)
+    if not path.exists():
+        return []
+    return [
+        Evidence(
+            **{
+                **e,
+                "clues": tuple(Clue(**{**c, "contexts": tuple(c["contexts"])}) for c in e["clues"]),
+            }
+        )
+        for e in read_json(path)
+    ]

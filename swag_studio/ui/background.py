@@ -1,0 +1,97 @@
+"""Reads for pages that may take longer than a frame, in one thread beside the window.
+
+A page asks under a key; of several asks under one key that wait, only the newest is done. The
+answer comes by signal in the window's thread. It knows nothing of what is read.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+log = logging.getLogger(__name__)
+
+Work = Callable[[], Any]
+
+
+class Background(QObject):
+    """One thread that reads. `close` ends it; what is unread by then is dropped."""
+
+    _answered = Signal(object, object, object)  # then, result, error: crosses threads by the queue
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: dict[str, tuple[Work, Callable[[Any], None], Callable[[str], None]]] = {}
+        self._turn = threading.Condition()
+        self._closed = False
+        self._at_work = False
+        self._thread: threading.Thread | None = None
+        self._answered.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+
+    def ask(
+        self,
+        key: str,
+        work: Work,
+        then: Callable[[Any], None],
+        failed: Callable[[str], None] | None = None,
+    ) -> None:
+        """Has `work` done in the thread and hands its result to `then` in the window's thread.
+
+        On an exception `failed` gets its text; the traceback goes to the log.
+        """
+        with self._turn:
+            if self._closed:
+                return
+            self._waiting.pop(key, None)  # to the end of the queue
+            self._waiting[key] = (work, then, failed or (lambda _: None))
+            if self._thread is None:  # none is needed before the first ask
+                self._thread = threading.Thread(target=self._run, name="reader", daemon=True)
+                self._thread.start()
+            self._turn.notify()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being read or waits."""
+        with self._turn:
+            return self._at_work or bool(self._waiting)
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Drops what waits and ends the thread."""
+        with self._turn:
+            self._closed = True
+            self._waiting.clear()
+            self._turn.notify()
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while True:
+            with self._turn:
+                self._at_work = False
+                self._turn.wait_for(lambda: self._waiting or self._closed)
+                if self._closed:
+                    return
+                key = next(iter(self._waiting))
+                work, then, failed = self._waiting.pop(key)
+                self._at_work = True
+            try:
+                result = work()
+            except Exception as error:
+                log.warning("a read for %s failed", key, exc_info=True)
+                text = str(error) or type(error).__name__
+                self._send(failed, text)
+            else:
+                self._send(then, result)
+
+    def _send(self, then: Callable[[Any], None], result: Any) -> None:
+        with self._turn:
+            if not self._closed:
+                self._answered.emit(then, result, None)
+
+    def _tell(self, then: Callable[[Any], None], result: Any, _: object) -> None:
+        if not self._closed:
+            then(result)

@@ -1,0 +1,93 @@
+"""What pages show of a pool and of a filter run, as plain records and the readers that give them.
+
+The readers are the engine's (browse.py, watch.py) and are handed to the window, which knows these
+protocols only. All of it is read-only and cheap enough to be asked for while a run is at work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRow:
+    """A context as a list shows it. `place` is its place in the pool; `candidates` its count."""
+
+    place: int
+    id: str
+    sent1: str
+    sent2: str
+    candidates: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolEnding:
+    """One row of a context's pool as shown text. `features` are in the pool's order."""
+
+    row: int
+    text: str
+    found: bool
+    complete: bool
+    features: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A feature's values over sampled contexts: found endings, and candidates."""
+
+    name: str
+    found: NDArray[np.float32]
+    generated: NDArray[np.float32]
+
+
+class PoolReader(Protocol):
+    """Reads one version of the pool."""
+
+    version: int
+
+    @property
+    def feature_names(self) -> tuple[str, ...]: ...
+    def contexts(self) -> list[ContextRow]: ...
+    def endings(self, place: int) -> list[PoolEnding]: ...
+    def distributions(self, contexts: int) -> list[Distribution]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What one slot of a context holds after some iterations.
+
+    `since` is the iteration that brought it in, -1 from the first draw; `displaced` what it took
+    the place of, empty from the first draw.
+    """
+
+    slot: int
+    row: int
+    text: str
+    since: int
+    displaced: str
+
+
+class WatchReader(Protocol):
+    """Reads how the distractors of a filter run changed, also while it is at work."""
+
+    version: int
+
+    def iterations(self) -> int:
+        """How many are committed by now."""
+        ...
+
+    def contexts(self) -> list[ContextRow]:
+        """The contexts that have distractors, by place."""
+        ...
+
+    def slots(self, place: int, iterations: int) -> list[Slot]:
+        """The k distractors of the context after so many iterations, by slot."""
+        ...
+
+    def changes(self, place: int) -> list[tuple[int, int, str, str]]:
+        """(iteration, slot, text out, text in) of the context, in order."""
+        ...
