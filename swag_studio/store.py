@@ -10,9 +10,9 @@ import itertools
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from swag_studio.connections import SLICE, Connections
+from swag_studio.connections import sliced
 from swag_studio.events import Metric
 from swag_studio.records import (
     Artifact,
@@ -23,18 +23,10 @@ from swag_studio.records import (
     OwnContext,
     SourceInfo,
 )
-
-T = TypeVar("T")
-
-
-def sliced(rows: Iterable[T], size: int = SLICE) -> Iterator[list[T]]:
-    """`rows` in lists of at most `size`."""
-    iterator = iter(rows)
-    while part := list(itertools.islice(iterator, size)):
-        yield part
+from swag_studio.store_people import PeopleTables
 
 
-class Store(Connections):
+class Store(PeopleTables):
     """The tables of one project. Methods may be called from any thread."""
 
     # --- sources -------------------------------------------------------------------------
@@ -309,21 +301,21 @@ class Store(Connections):
             "SELECT * FROM contexts WHERE version = ? AND (selected OR NOT ?) ORDER BY id",
             [version, selected_only],
         ):
-            yield Context(
-                id=r["id"],
-                group=r["grp"],
-                video_id=r["video_id"],
-                source_id=r["source_id"],
-                document=r["document"],
-                position=r["position"],
-                sent1=r["sent1"],
-                sent2=r["sent2"],
-                found=r["found"],
-                fold=r["fold"],
-                split=r["split"],
-                origin=r["origin"],
-                selected=bool(r["selected"]),
+            yield _context(r)
+
+    def contexts_by_id(self, version: int, ids: Sequence[str]) -> list[Context]:
+        """The contexts with these ids, in their order; those that the version lacks are left out.
+
+        For what a screen shows: ids by the dozen, not by the thousand.
+        """
+        marks = ",".join("?" * len(ids))
+        found = {
+            r["id"]: _context(r)
+            for r in self._query(
+                f"SELECT * FROM contexts WHERE version = ? AND id IN ({marks})", [version, *ids]
             )
+        }
+        return [found[i] for i in ids if i in found]
 
     # --- endings and assignments ---------------------------------------------------------
 
@@ -397,6 +389,24 @@ def _source_row(info: SourceInfo) -> tuple[Any, ...]:
 def _caption(r: Mapping[str, Any] | sqlite3.Row) -> Caption:
     return Caption(
         r["document"], r["grp"], r["video_id"], r["position"], r["text"], r["start"], r["end"]
+    )
+
+
+def _context(r: Mapping[str, Any] | sqlite3.Row) -> Context:
+    return Context(
+        id=r["id"],
+        group=r["grp"],
+        video_id=r["video_id"],
+        source_id=r["source_id"],
+        document=r["document"],
+        position=r["position"],
+        sent1=r["sent1"],
+        sent2=r["sent2"],
+        found=r["found"],
+        fold=r["fold"],
+        split=r["split"],
+        origin=r["origin"],
+        selected=bool(r["selected"]),
     )
 
 

@@ -302,6 +302,8 @@ def test_contexts_by_id_and_version(store: Store) -> None:
     store.add_contexts(2, [context("a", sent1="other")])
     assert list(store.contexts(1)) == [rows[1], rows[0], rows[2]]
     assert list(store.contexts(1, selected_only=True)) == [rows[1], rows[2]]
+    assert store.contexts_by_id(1, ["c", "gone", "b"]) == [rows[2], rows[0]]
+    assert store.contexts_by_id(2, ["c"]) == store.contexts_by_id(1, []) == []
     store.add_dropped_pairs(1, [LEFT, LeftOut("d", 1, "gap"), LeftOut("e", 1, "gap")])
     assert store.dropped_counts(1) == {"gap": 2, "empty_sentence": 1}
     assert list(store.dropped_pairs(1, "gap")) == [LeftOut("d", 1, "gap"), LeftOut("e", 1, "gap")]
