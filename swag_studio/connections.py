@@ -7,12 +7,13 @@ the schema's migrations, not what the tables hold.
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlite_utils import Database
 
@@ -20,6 +21,15 @@ from swag_studio.errors import ProjectError
 from swag_studio.schema import migrations
 
 SLICE = 2000  # rows that one transaction writes or deletes
+
+T = TypeVar("T")
+
+
+def sliced(rows: Iterable[T], size: int = SLICE) -> Iterator[list[T]]:
+    """`rows` in lists of at most `size`."""
+    iterator = iter(rows)
+    while part := list(itertools.islice(iterator, size)):
+        yield part
 
 
 class Connections:

@@ -121,3 +121,53 @@ def endings(db: Database) -> None:
             PRIMARY KEY (filter_version, context_id, slot)
         ) STRICT, WITHOUT ROWID;
     """)
+
+
+@migrations(name="0005_people")
+def people(db: Database) -> None:
+    """Annotators, what they are asked and what they answered.
+
+    Judgements, skips and adjudications are only ever added: a correction is a new revision.
+    """
+    db.executescript("""
+        CREATE TABLE annotators (
+            id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL,
+            active INTEGER NOT NULL, created TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE tasks (
+            id TEXT NOT NULL PRIMARY KEY, context_id TEXT NOT NULL, filter_version INTEGER NOT NULL,
+            round INTEGER NOT NULL, endings TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tasks_by_context ON tasks (filter_version, context_id, round);
+        CREATE TABLE allocations (
+            annotator_id TEXT NOT NULL, position INTEGER NOT NULL, task_id TEXT NOT NULL,
+            state TEXT NOT NULL,
+            PRIMARY KEY (annotator_id, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE UNIQUE INDEX allocations_by_task ON allocations (task_id, annotator_id);
+        CREATE TABLE judgements (
+            id TEXT NOT NULL PRIMARY KEY, task_id TEXT NOT NULL, annotator_id TEXT NOT NULL,
+            revision INTEGER NOT NULL, labels TEXT NOT NULL, best INTEGER NOT NULL,
+            second INTEGER NOT NULL, comment TEXT NOT NULL, seconds REAL NOT NULL,
+            given TEXT NOT NULL, via TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE UNIQUE INDEX judgements_by_task ON judgements (task_id, annotator_id, revision);
+        CREATE INDEX judgements_by_annotator ON judgements (annotator_id, given);
+        CREATE TABLE skips (
+            task_id TEXT NOT NULL, annotator_id TEXT NOT NULL, reason TEXT NOT NULL,
+            given TEXT NOT NULL,
+            PRIMARY KEY (task_id, annotator_id, given)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE drafts (
+            task_id TEXT NOT NULL, annotator_id TEXT NOT NULL, body TEXT NOT NULL,
+            saved TEXT NOT NULL,
+            PRIMARY KEY (annotator_id, task_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE adjudications (
+            task_id TEXT NOT NULL, given TEXT NOT NULL, by TEXT NOT NULL, labels TEXT NOT NULL,
+            best INTEGER NOT NULL, second INTEGER NOT NULL, comment TEXT NOT NULL,
+            PRIMARY KEY (task_id, given)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE people_settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)
+            STRICT, WITHOUT ROWID;
+    """)

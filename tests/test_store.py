@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_studio import connections
+from swag_studio.connections import sliced
 from swag_studio.errors import ProjectError
 from swag_studio.events import Metric
 from swag_studio.records import Artifact, Caption, Context, Ending, LeftOut, OwnContext, SourceInfo
 from swag_studio.schema import migrations
-from swag_studio.store import Store, sliced
+from swag_studio.store import Store
 
 CAPTION = Caption("d", "g", "v", 0, " A man\nwaves. ñ\u2028", 1.5, None)
 OWN = OwnContext("d", "g", "s", "n", "f", ("a", '"', "ñ"))

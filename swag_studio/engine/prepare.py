@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swag_studio.connections import sliced
 from swag_studio.engine import grouping, pairs
 from swag_studio.engine.cleaning import clean
 from swag_studio.engine.corpus import Corpus, Ragged
@@ -28,7 +29,7 @@ from swag_studio.events import Changed, Event, Finished, Message, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe
 from swag_studio.records import SPLITS, Caption, Context, LeftOut
-from swag_studio.store import Store, sliced
+from swag_studio.store import Store
 
 STAGE = "prepare"
 READ_SLICE = 250  # captions between two events
