@@ -158,6 +158,12 @@ class Learner:
         """Goes back to the weights of the best epoch."""
         self.model.load_state_dict(self.best)
 
+    def best_model(self) -> LanguageModel:
+        """A copy of the model with the weights of the best epoch so far, to be read only."""
+        model = LanguageModel(self.model.config)
+        model.load_state_dict(self.best)
+        return model.requires_grad_(False).eval().to(self._device)
+
     # --- evaluation ----------------------------------------------------------------------
 
     def losses(self, sequences: Sequence[Ids]) -> Generator[None, None, list[float]]:

@@ -2,6 +2,7 @@
 
     fold-0.safetensors, fold-0.json   a finished model; the JSON holds its course and figures
     fold-0.state.safetensors          the checkpoint of one in training; removed at its end
+    fold-0.samples.json               what its best weights so far write, for people (samples.py)
     pretrained.safetensors            what plain text taught, where all folds begin
 
 A kill costs what was done since the last checkpoint. Curves are told again when a run goes on, so
@@ -18,6 +19,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from swag_studio import samples
 from swag_studio.engine import runtime
 from swag_studio.engine.checkpoint import (
     load_state,
@@ -29,8 +31,10 @@ from swag_studio.engine.checkpoint import (
 from swag_studio.engine.corpus import Corpus, Ids
 from swag_studio.engine.learner import Learner, Place, Pools
 from swag_studio.engine.lm import DIRECTIONS, LanguageModel, LmConfig, initialised
+from swag_studio.engine.lm_samples import HeldOut, sampling_of
 from swag_studio.engine.sequences import TextFiles, fold_captions, known_ids, windows
-from swag_studio.events import Event, Finished, Message, Metric, Progress
+from swag_studio.errors import ProjectError
+from swag_studio.events import Changed, Event, Finished, Message, Metric, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe
 
@@ -66,6 +70,7 @@ class _Stage:
 
     def __init__(self, recipe: Recipe, corpus: Corpus, folder: Path, device: torch.device) -> None:
         self._lm, self._seed = recipe.lm, runtime.seed_for(recipe.run.seed, STAGE)
+        self._sampling = sampling_of(recipe.generate)
         self._corpus, self._folder, self._device = corpus, folder, device
         self._config = LmConfig(len(corpus.vocabulary), recipe.lm.dim, recipe.lm.layers)
         self._parts = [
@@ -162,6 +167,7 @@ class _Stage:
         part, known, at = self._parts[fold], known_ids(self._corpus, fold), learner.standing
         tokens, note = self._tokens[fold], f"fold {fold}"
         dev = windows(self._corpus, part.dev, known, 0)
+        yield from self._sampled(fold, learner)  # where a kill came before it
         while at.epoch < self._lm.epochs and at.stale < self._lm.patience:
             train = windows(self._corpus, part.train, known, at.epoch % 2)
             step = f"{note}, epoch {at.epoch + 1}"
@@ -169,6 +175,7 @@ class _Stage:
             losses = yield from self._paced(learner, learner.losses(dev), tokens, step)
             learner.end_epoch(losses)
             yield from _metrics("", at.history, tags, first=at.epoch - 1)
+            yield from self._sampled(fold, learner)
         learner.take_best()
         held_out = windows(self._corpus, part.held_out, known, 0)
         losses = yield from self._paced(learner, learner.losses(held_out), tokens, note)
@@ -184,6 +191,25 @@ class _Stage:
             "tokens": tokens,
             "masked_words": int(self._corpus.masked[fold].sum()),
         }
+
+    def _sampled(self, fold: int, learner: Learner) -> Iterator[Event]:
+        """Keeps what the best weights so far write, unless that is kept already.
+
+        The file follows from weights and recipe, whatever was broken off. It is for people: the
+        settings of sampling are no part of the models' key, so they stand in the file.
+        """
+        at = learner.standing
+        if at.best_epoch < 0:
+            return
+        epoch, perplexity = at.best_epoch + 1, _perplexity(at.best[0])
+        if _heading(self._folder, fold) == (epoch, perplexity, self._sampling):
+            return
+        held_out = HeldOut(self._corpus, fold, runtime.seed_for(self._seed, "samples", fold))
+        work = held_out.draw(learner.best_model(), epoch, self._sampling)
+        drawn = yield from self._paced(learner, work, self._tokens[fold], f"fold {fold}, samples")
+        made = samples.FoldSamples(fold, epoch, perplexity, self._sampling, drawn)
+        samples.write(self._folder, made)
+        yield Changed(("samples",))
 
     def _learner(self, name: str, weights: Weights | None, state: Path) -> Learner:
         """A model with fresh or given weights; or as it was at its checkpoint."""
@@ -217,6 +243,15 @@ class _Stage:
                 self._told = monotonic()
                 done = self._before + at.epoch * tokens + min(at.read, tokens)
                 yield Progress(STAGE, done, self._total, "tokens", note)
+
+
+def _heading(folder: Path, fold: int) -> tuple[int, float, samples.Sampling] | None:
+    """What the kept samples of a fold are of; None where there are none that can be read."""
+    try:
+        kept = samples.read(folder, fold)
+    except ProjectError:
+        return None
+    return (kept.epoch, kept.perplexity, kept.sampling) if kept else None
 
 
 def _one_pool(sequences: list[Ids], place: Place) -> Pools:

@@ -14,12 +14,13 @@ import torch
 from tiny_corpus import RARE, STOP, WORDS, corpus, prepare
 
 from swag_studio import recipe as recipes
+from swag_studio import samples
 from swag_studio.engine import learner, train_lm
 from swag_studio.engine.checkpoint import load_fold_model, model_meta
 from swag_studio.engine.corpus import BOS, EOS
 from swag_studio.engine.learner import Standing
 from swag_studio.errors import StageError
-from swag_studio.events import Event, Finished, Message, Metric, Progress
+from swag_studio.events import Changed, Event, Finished, Message, Metric, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe
 
@@ -82,7 +83,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Plain:
 
 def test_a_run_leaves_a_model_per_fold_and_says_how_good_it_is(plain: Plain) -> None:
     found, events = plain
-    assert sorted(found) == [f"fold-{k}.{s}" for k in (0, 1) for s in ("json", "safetensors")]
+    kinds = ("json", "safetensors", "samples.json")
+    assert sorted(found) == sorted(f"fold-{k}.{s}" for k in (0, 1) for s in kinds)
     last = events[-1]
     assert isinstance(last, Finished)
     summary: Any = last.summary
@@ -157,6 +159,55 @@ def test_it_learns_what_follows_what(tmp_path: Path) -> None:
         assert float(model.log_probabilities(read, every, "backward")[0, 0].exp()) > 0.9
     folds: Any = finished.summary["folds"]
     assert all(f["held_out_perplexity"]["forward"] < len(WORDS) / 4 for f in folds)
+
+
+# --- samples ---------------------------------------------------------------------------------
+
+
+def test_each_best_epoch_leaves_what_it_writes_for_held_out_contexts(tmp_path: Path) -> None:
+    with made(tmp_path / "p.swag", RECIPE) as project:
+        told: list[tuple[int, int]] = []
+        folder = project.root / "models/v1"
+        for event in train_lm.run(RECIPE, project):
+            if event == Changed(("samples",)):
+                newest = max(samples.folds(folder))
+                kept = samples.read(folder, newest)
+                assert kept is not None
+                told.append((newest, kept.epoch))
+        for fold in (0, 1):
+            meta, kept = model_meta(folder, fold), samples.read(folder, fold)
+            assert meta is not None and kept is not None
+            figures = meta["figures"]
+            assert (fold, 1) in told and told.count((fold, figures["best_epoch"])) == 1
+            assert kept.epoch == figures["best_epoch"]
+            assert kept.perplexity == figures["dev_perplexity"]["forward"]
+            assert kept.sampling.temperature == RECIPE.generate.temperature
+            # Documents d with d % 2 == fold: the groups that the fold's model never sees.
+            assert [s.context_id for s in kept.samples] == [f"g{d:02d}" for d in range(fold, 12, 2)]
+
+
+def test_looking_at_a_model_changes_nothing_of_it(
+    tmp_path: Path, plain: Plain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, _ = plain
+    monkeypatch.setattr(train_lm._Stage, "_sampled", lambda *_: iter(()))
+    found, _ = unbroken(tmp_path, RECIPE)
+    assert found == {name: data for name, data in expected.items() if "samples" not in name}
+
+
+def test_samples_of_other_settings_or_in_pieces_are_made_anew(tmp_path: Path, plain: Plain) -> None:
+    expected, _ = plain
+    other = RECIPE.with_values({"generate.temperature": 0.5, "generate.top_k": 3})
+    with made(tmp_path / "p.swag", other) as project:
+        run = train_lm.run(other, project)
+        while next(run) != Changed(("samples",)):
+            pass
+        run.close()  # type: ignore[attr-defined]
+        folder = project.root / "models/v1"
+        assert (folder / "fold-0.samples.json").read_bytes() != expected["fold-0.samples.json"]
+        (folder / "fold-1.samples.json").write_text("half a fi")
+        list(train_lm.run(RECIPE, project))
+        assert files(project, RECIPE) == expected
 
 
 # --- stopping --------------------------------------------------------------------------------
