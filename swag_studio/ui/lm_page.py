@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
 
 from swag_studio.events import Metric
 from swag_studio.recipe import Recipe
 from swag_studio.ui.charts import Chart
 from swag_studio.ui.forms import RecipeForm
-from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, set_role
+from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled
 from swag_studio.ui.workspace import Workspace
 
 
@@ -121,20 +121,3 @@ def figures_of(summary: Mapping[str, Any]) -> str:
         f"{f['best_epoch']} of {f['epochs']}, {f['tokens']:,} tokens."
         for f in folds
     )
-
-
-def scrolled(widget: QWidget, heading: str) -> QWidget:
-    """A widget under a heading in a scroll area that grows with it."""
-    title = QLabel(heading)
-    title.setStyleSheet("font-weight: 600")
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QScrollArea.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setWidget(widget)
-    area.setAccessibleName(heading)
-    area.viewport().setAutoFillBackground(False)
-    widget.setAutoFillBackground(False)
-    frame = card(title, area)
-    set_role(frame, "")
-    return frame

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QScrollArea,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -140,4 +141,21 @@ def card(*widgets: QWidget, margins: int = 10) -> QFrame:
     layout.setContentsMargins(margins, margins, margins, margins)
     for widget in widgets:
         layout.addWidget(widget)
+    return frame
+
+
+def scrolled(widget: QWidget, heading: str) -> QWidget:
+    """A widget under a heading in a scroll area that grows with it."""
+    title = QLabel(heading)
+    title.setStyleSheet("font-weight: 600")
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(widget)
+    area.setAccessibleName(heading)
+    area.viewport().setAutoFillBackground(False)
+    widget.setAutoFillBackground(False)
+    frame = card(title, area)
+    set_role(frame, "")
     return frame
