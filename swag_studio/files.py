@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
 from typing import Any
 
+from swag_studio.errors import lost_project
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder and those above it, but never anew a project that was moved away."""
+    if lost := lost_project(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(lost))
+    folder.mkdir(parents=True, exist_ok=True)
+
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Writes to a temporary file beside `path`, syncs it and renames it into place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Writes to a temporary file beside `path`, syncs it and renames it into place.
+
+    An OSError names `path`, also where the system does not say which file it is about.
+    """
+    make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
@@ -18,8 +31,10 @@ def write_bytes(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = str(path), None
         raise
 
 

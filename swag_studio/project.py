@@ -24,8 +24,8 @@ from typing import Literal
 
 import filelock
 
-from swag_studio.errors import ProjectError, RecipeError
-from swag_studio.files import read_json, write_json, write_text
+from swag_studio.errors import ProjectError, RecipeError, gone, lost_project
+from swag_studio.files import make_folder, read_json, write_json, write_text
 from swag_studio.pool import Pool
 from swag_studio.recipe import STAGES, Recipe, from_toml
 from swag_studio.records import Artifact
@@ -153,6 +153,8 @@ class Project:
         try:
             return from_toml(path.read_text(encoding="utf-8"))
         except OSError as error:
+            if lost_project(path):
+                raise ProjectError(gone(path)) from None
             raise ProjectError(
                 f"{path} cannot be read ({error.strerror}). Copy a recipe there; each stage's is "
                 "kept with what it made."
@@ -200,7 +202,7 @@ class Project:
         folder = self.folder(artifact)
         if folder.exists():  # left by a kill between making the folder and the row
             shutil.rmtree(folder)
-        folder.mkdir(parents=True)
+        make_folder(folder)
         self.store.put_artifact(artifact)
         return artifact
 

@@ -67,3 +67,25 @@ def test_equal_values_give_equal_bytes(tmp_path: Path) -> None:
     write_json(tmp_path / "b", {"a": "ñ", "b": 1})
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert json.loads((tmp_path / "a").read_text("utf-8")) == {"a": "ñ", "b": 1}
+
+
+def test_a_project_that_was_moved_away_is_not_begun_anew(tmp_path: Path) -> None:
+    lost = tmp_path / "p.swag"
+    for path in (lost / "recipe.toml", lost / "pool" / "v1" / "block"):
+        with pytest.raises(FileNotFoundError) as error:
+            write_bytes(path, b"one")
+        assert error.value.filename == str(lost)
+    assert names(tmp_path) == []
+    lost.mkdir()
+    write_bytes(lost / "pool" / "v1" / "block", b"one")
+    assert names(lost) == ["pool"]
+
+
+def test_a_failed_write_names_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")  # as of a file that is open already
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError) as error:
+        write_bytes(tmp_path / "file", b"new")
+    assert error.value.filename == str(tmp_path / "file")

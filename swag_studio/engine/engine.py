@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 
-from swag_studio.errors import UserError, misfortune
+from swag_studio.errors import UserError, in_words
 from swag_studio.events import Cancelled, Event, Failed
 
 Job = Callable[[], Iterator[Event]]
@@ -135,7 +135,7 @@ class Engine:
             self.events.put(Failed(stage, str(error)))
         except BaseException as error:
             fault = f"SWAG Studio stopped on a fault of its own ({type(error).__name__})."
-            self.events.put(Failed(stage, misfortune(error) or fault, traceback.format_exc()))
+            self.events.put(Failed(stage, in_words(error, fault), traceback.format_exc()))
 
     def _may_go_on(self) -> bool:
         """Waits while paused. False when the job is to stop."""

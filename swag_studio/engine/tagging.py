@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from swag_studio.engine import spacy_model
 from swag_studio.engine.corpus import Ids
+from swag_studio.files import make_folder
 from swag_studio.pool import Pool
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class TagCache:
 
     def __init__(self, folder: Path, pool: Pool) -> None:
         self._folder, self._pool = folder, pool
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
 
     @classmethod
     def of(cls, parent: Path, pool: Pool, pool_key: str, tagger: Tagger) -> TagCache:

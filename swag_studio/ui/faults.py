@@ -16,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from swag_studio.errors import UserError, in_words
+
 _log = logging.getLogger("swag_studio")
 
 
@@ -61,7 +63,8 @@ class Faults:
             self._before[0](kind, error, trace)
             return
         self.note(error)
-        self._tell(f"A fault in the window ({kind.__name__}). Your work is safe.", _text(error))
+        fault = f"A fault in the window ({kind.__name__}). Your work is safe."
+        self._tell(in_words(error, fault), "" if isinstance(error, UserError) else _text(error))
 
     def _thread_hook(self, what: threading.ExceptHookArgs) -> None:
         if what.exc_value is not None:

@@ -21,6 +21,7 @@ MOST = 1000
 _LINES = 8  # of text that the list is high
 
 _DETAIL = Qt.ItemDataRole.UserRole
+_TIMES = Qt.ItemDataRole.UserRole + 1
 
 
 class _List(QListWidget):
@@ -67,11 +68,22 @@ class MessageList(QWidget):
         self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 12)
 
     def add(self, text: str, level: str = "info", detail: str = "") -> None:
-        """Adds a message at the end; the oldest ones go when there are too many."""
+        """Adds a message at the end; the oldest ones go when there are too many.
+
+        One that says what the last one said is counted there: whatever fails at each beat must
+        not push the other messages out.
+        """
+        last = self.list.item(self.list.count() - 1)
+        if last is not None and last.data(_DETAIL) == (text, detail):
+            times = last.data(_TIMES) + 1
+        else:
+            last, times = QListWidgetItem(), 1
+            self.list.addItem(last)
+        often = f"  ({times} times)" if times > 1 else ""
         more = "  (choose it for the details)" if detail else ""
-        item = QListWidgetItem(f"{time.strftime('%H:%M:%S')}  {MARKS[level]}{text}{more}")
-        item.setData(_DETAIL, (text, detail))
-        self.list.addItem(item)
+        last.setText(f"{time.strftime('%H:%M:%S')}  {MARKS[level]}{text}{often}{more}")
+        last.setData(_DETAIL, (text, detail))
+        last.setData(_TIMES, times)
         while self.list.count() > MOST:
             self.list.takeItem(0)
         self.list.scrollToBottom()
