@@ -7,6 +7,7 @@ and the adversary's strength (`filter_measures`), and at the end scores for ever
 (`filter_results`).
 
     initial.safetensors, iteration-*.safetensors   the assignment (assignment.py)
+    evidence/*.json                                what the members went by (telling.py)
     measures/*.json                                what was measured beside the iterations
     crossfit/                                      the models that score the endings, the scores
 
@@ -17,11 +18,12 @@ it alone; so an interrupted run goes on from the last one and ends with the same
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
 
+from swag_studio import evidence
 from swag_studio.engine import filter_measures, filter_results, runtime
 from swag_studio.engine.assignment import Assignment, AssignmentLog, draw_initial
 from swag_studio.engine.crossfit import CrossFit
@@ -42,6 +44,7 @@ from swag_studio.engine.filter_curves import (
 from swag_studio.engine.filter_items import Assigned, Incoming
 from swag_studio.engine.filter_iteration import (
     Note,
+    Tested,
     noted,
     remap_tested,
     rule_for,
@@ -49,6 +52,7 @@ from swag_studio.engine.filter_iteration import (
 )
 from swag_studio.engine.filter_setup import Phase, Setup
 from swag_studio.engine.remap import Swaps
+from swag_studio.engine.telling import Names, tell
 from swag_studio.errors import StageError
 from swag_studio.events import Changed, Event, Finished, Message, Metric, Progress
 from swag_studio.files import read_json, write_json
@@ -58,6 +62,7 @@ from swag_studio.records import Artifact
 
 BEAT = 0.1  # seconds between two Progress events
 MIN_CONTEXTS = 10  # below, a test on 20% of them says nothing
+EXPLAINED = 5  # iterations from one that is explained to the next
 
 T = TypeVar("T")
 Work = Generator[Note, None, T]
@@ -153,7 +158,10 @@ class _Loop:
     # --- iterations ----------------------------------------------------------------------
 
     def _complete(self, phase: Phase) -> bool:
-        infos, recipe = self._infos_of(phase), self.recipe.filter
+        return self._is_complete(phase, self._infos_of(phase))
+
+    def _is_complete(self, phase: Phase, infos: Sequence[Info]) -> bool:
+        recipe = self.recipe.filter
         return len(infos) >= phase.iterations or (
             recipe.converge
             and converged(curve(infos, "accuracy_4way", phase.head), recipe.converge_window)
@@ -167,7 +175,7 @@ class _Loop:
         iteration, self.worked = len(self.infos), 0.0
         seed = self._seed(iteration)
 
-        def work() -> Work[tuple[list[Point], Swaps, Incoming]]:
+        def work() -> Work[tuple[Tested, list[Point], Swaps, Incoming]]:
             tested = yield from train_and_test(
                 self._spec(phase.members), self.assigned, self.setup.device, seed
             )
@@ -176,17 +184,36 @@ class _Loop:
                 rule, tested, self.assigned, self.assignment, seed
             )
             points = member_points(tested.measures, MAIN)
-            return points + swap_points(rule, swaps, len(tested.test)), swaps, incoming
+            return tested, points + swap_points(rule, swaps, len(tested.test)), swaps, incoming
 
-        points, swaps, incoming = yield from self._fitting(work)
+        tested, points, swaps, incoming = yield from self._fitting(work)
         info = {"phase": phase.name, "points": points}
+        before = self._infos_of(phase)
+        explained = len(before) % EXPLAINED == 0 or self._is_complete(phase, [*before, info])
+        if explained:  # before the commit, so that none is committed without
+            yield from self._explain(iteration, tested, seed)
         self.log.commit(iteration, swaps, info)
         self.infos.append(info)
         self.assignment.apply(swaps)
         self.assigned.put(swaps, incoming)
         yield from metrics_of(info["points"], iteration)
         yield Metric(STAGE, "seconds", iteration, self.worked, {"arm": MAIN})
+        if explained:
+            yield Changed(("evidence",))
         yield self._progress()
+
+    def _explain(self, iteration: int, tested: Tested, seed: int) -> Iterator[Event]:
+        """Writes what the members went by. Where memory does not suffice, the run does without."""
+        names = Names.of(self.setup.corpus, self.assigned.source)
+        try:
+            told = yield from self._said(tell(iteration, tested, self.assigned, names, seed))
+        except RuntimeError as error:
+            if not runtime.is_out_of_memory(error):
+                raise
+            runtime.free_memory()
+            yield Message(STAGE, f"Too little memory to explain iteration {iteration}.", "warning")
+        else:
+            evidence.write(self.folder, iteration, told)
 
     # --- beside the iterations -----------------------------------------------------------
 

@@ -28,3 +28,10 @@ class BagOfWords(Member):
         count = (batch.lengths - batch.n_lengths).clamp(min=1)
         mean: Tensor = self.dropout(words.sum(dim=1) / count[:, None])
         return mean
+
+    def word_logits(self, head: nn.Linear) -> Tensor:
+        """(V,) what each word adds to the head's logit of an ending that is this one word.
+
+        In an ending of L words each adds an L-th of it; with the head's bias that is the logit.
+        """
+        return self.embedding.weight @ head.weight[0]

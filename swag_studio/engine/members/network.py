@@ -44,14 +44,22 @@ class Network(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """(heads, B) logits: the members in their order, then the joint head where there is one."""
-        if batch.features.shape[1]:
-            standard = (batch.features - self.mean) * self.scale
-            batch = dataclasses.replace(batch, features=standard)
+        batch = self._standard(batch)
         vectors = {name: member(batch) for name, member in self.members.items()}
         logits = [self.heads[name](vector) for name, vector in vectors.items()]
         if self.joint is not None:
             logits.append(self.joint(torch.cat(list(vectors.values()), dim=1)))
         return torch.cat(logits, dim=1).T
+
+    def logits_of(self, name: str, batch: Batch) -> Tensor:
+        """(B,) one member's logits, without the work of the others."""
+        logits: Tensor = self.heads[name](self.members[name](self._standard(batch)))
+        return logits[:, 0]
+
+    def _standard(self, batch: Batch) -> Batch:
+        if not batch.features.shape[1]:
+            return batch
+        return dataclasses.replace(batch, features=(batch.features - self.mean) * self.scale)
 
     def standardise(self, features: NDArray[np.float32]) -> None:
         """Takes mean and deviation from the training rows (E, F). A constant column becomes 0."""
