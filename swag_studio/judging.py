@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -120,7 +120,8 @@ class Verdict:
                 second (1); `distractors` are sorted unlikely -> likely
     reannotate  another round, with `replace` (gibberish and outranking endings) changed for
                 `by` from the assigned ones
-    surprising  people did not choose the found ending in any round
+    surprising  no round gave a question: people did not choose the found ending, or too few wrong
+                endings could be used
     adjudicate  annotators are tied
     open        not judged yet, or not by enough people
 
@@ -173,3 +174,21 @@ def problem(labels: tuple[Label | None, ...], best: int | None, second: int | No
         if labels[place] == "gibberish":
             return f"An ending that is gibberish cannot be {name}."
     return ""
+
+
+def latest(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """Of each annotator's answers to a task the one that counts: the highest revision."""
+    kept: dict[tuple[str, str], Judgement] = {}
+    for judgement in judgements:
+        key = (judgement.task_id, judgement.annotator_id)
+        if key not in kept or judgement.revision > kept[key].revision:
+            kept[key] = judgement
+    return list(kept.values())
+
+
+def counting(
+    judgements: Iterable[Judgement], annotators: Iterable[Annotator], simulated: bool = False
+) -> list[Judgement]:
+    """The latest answers of people; of simulated annotators as well only where that is asked."""
+    ids = {a.id for a in annotators if simulated or a.kind == "person"}
+    return latest(j for j in judgements if j.annotator_id in ids)

@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from swag_studio.errors import RecipeError
 from swag_studio.sections import (
@@ -40,11 +40,14 @@ __all__ = [
     "Recipe",
     "ReleaseRecipe",
     "RunRecipe",
+    "checked_section",
     "from_dict",
     "from_toml",
     "load",
     "preset",
 ]
+
+Section = TypeVar("Section")
 
 STAGES = ("prepare", "train_lm", "generate", "filter", "release")
 
@@ -232,17 +235,22 @@ def from_dict(data: Mapping[str, Any]) -> Recipe:
     for section, values in data.items():
         if section not in sections:
             raise _unknown(section, list(sections), what="section")
-        if not isinstance(values, Mapping):
-            raise RecipeError(f"{section} must be a section with keys, not a single value.")
-        cls = _SECTION_CLASSES[section]
-        known = {f.name: f for f in fields(cls)}
-        for key in values:
-            if key not in known:
-                raise _unknown(f"{section}.{key}", [f"{section}.{k}" for k in known])
-        built[section] = cls(
-            **{k: _checked(f"{section}.{k}", v, known[k]) for k, v in values.items()}
-        )
+        built[section] = checked_section(_SECTION_CLASSES[section], section, values)
     return Recipe(**built)
+
+
+def checked_section(cls: type[Section], name: str, values: object) -> Section:
+    """A dataclass of `setting` fields from key -> value, checked for names, types and ranges.
+
+    `name` stands before the keys in what RecipeError says.
+    """
+    if not isinstance(values, Mapping):
+        raise RecipeError(f"{name} must be a section with keys, not a single value.")
+    known = {f.name: f for f in fields(cast(Any, cls))}
+    for key in values:
+        if key not in known:
+            raise _unknown(f"{name}.{key}", [f"{name}.{k}" for k in known])
+    return cls(**{k: _checked(f"{name}.{k}", v, known[k]) for k, v in values.items()})
 
 
 _SECTION_CLASSES: dict[str, Any] = {
