@@ -1,4 +1,4 @@
-"""Language models: their recipe, and their perplexity per fold and direction while they train."""
+"""Language models: their recipe, their perplexity while they train, and what they write by now."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from swag_studio.events import Metric
+from swag_studio.events import Metric, Progress
 from swag_studio.recipe import Recipe
+from swag_studio.records import Artifact
 from swag_studio.ui.charts import Chart
 from swag_studio.ui.forms import RecipeForm
-from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled
+from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled, splitter
+from swag_studio.ui.samples_panel import PERPLEXITY, SamplesPanel
 from swag_studio.ui.workspace import Workspace
 
 
 class LanguageModelsPage(Page):
-    """The page of the stage train_lm."""
+    """The page of the stage train_lm: curves, samples below them, and the recipe beside both."""
 
     title = "Language models"
     stage = "train_lm"
@@ -31,31 +33,59 @@ class LanguageModelsPage(Page):
             y_label="perplexity",
             smooth=0.0,
         )
-        self.figures = QLabel("")
-        self.figures.setTextFormat(Qt.TextFormat.PlainText)
-        self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.figures.setWordWrap(True)
-        self.form = RecipeForm("lm", workspace.project.recipe)
+        for widget in (self.hint, self.chart):
+            widget.setToolTip(PERPLEXITY)
+        self.samples = SamplesPanel()
+        project = workspace.project
+        self.form = RecipeForm("lm", project.recipe, states=project.states)
         self.form.changed.connect(self._recipe_changed)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(card(self.chart, margins=2), 1)
-        column.addWidget(card(self.figures))
-        split.addWidget(right)
-        split.addWidget(scrolled(self.form, "Recipe"))
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 2)
-        split.setSizes([700, 440])
-        self.body.addWidget(split)
+        left, parts = splitter(Qt.Orientation.Vertical), splitter(Qt.Orientation.Horizontal)
+        left.addWidget(card(self.chart, margins=2))
+        left.addWidget(self.samples)
+        left.setSizes([340, 360])
+        parts.addWidget(left)
+        parts.addWidget(scrolled(self.form, "Recipe"))
+        parts.setStretchFactor(0, 3)
+        parts.setStretchFactor(1, 2)
+        parts.setSizes([780, 420])
+        self.body.addWidget(parts)
+
+    # --- hooks ---------------------------------------------------------------------------
 
     def refresh(self, tables: frozenset[str]) -> None:
+        if tables and not tables & {"recipe", "sources", "contexts", "samples"}:
+            return
+        recipe = self.workspace.project.recipe
+        if recipe != self.form.recipe:  # another page's form changed it
+            self.form.set_recipe(recipe)
+        self._tell_state()
+        artifact = self._artifact()
+        self._show_samples(artifact)
+        if not tables:
+            self._draw(artifact)
+
+    def show_metrics(self, metrics: list[Metric]) -> None:
+        mine = [m for m in metrics if m.stage == self.stage and m.name == "perplexity"]
+        if mine:
+            self._put(mine)
+
+    def show_progress(self, progress: Progress) -> None:
+        if progress.stage == self.stage and self.action.isVisibleTo(self):
+            self.refresh(frozenset())  # it has just begun
+
+    # --- showing -------------------------------------------------------------------------
+
+    def _tell_state(self) -> None:
         state = self.state()
         if state is None:
             return
+        if self.running:
+            hint = "The models are being trained, fold by fold; you may go on working."
+            self.tell("running", "good", hint)
+            return
+        summary = state.artifact.summary if state.artifact is not None else {}
         words = {
-            "done": ("The models of every fold are trained. Next: sample candidates.", ""),
+            "done": (f"{figures_of(summary)} Next: sample candidates.", ""),
             "stale": (
                 "The recipe or the sources changed since these models were trained. "
                 "They are kept; new ones are made as a new version.",
@@ -72,24 +102,27 @@ class LanguageModelsPage(Page):
             ),
         }[state.state]
         self.tell(STATE_WORDS[state.state], STATE_ROLES[state.state], *words)
-        if not tables:
-            self._reload()
 
-    def show_metrics(self, metrics: list[Metric]) -> None:
-        mine = [m for m in metrics if m.stage == self.stage and m.name == "perplexity"]
-        if mine:
-            self._put(mine)
-
-    def _reload(self) -> None:
-        """Draws what the store holds of the version in question."""
+    def _artifact(self) -> Artifact | None:
+        """The version to show: the one at work, whatever the recipe has become since."""
+        if self.running:
+            versions = self.workspace.project.store.artifacts(self.stage)
+            return next((a for a in reversed(versions) if not a.done), None)
         state = self.state()
+        return state.artifact if state is not None else None
+
+    def _draw(self, artifact: Artifact | None) -> None:
+        """Draws what the store holds of the version in question."""
         self.chart.clear()
-        if state is None or state.artifact is None:
-            self.figures.setText("Curves appear here, one per fold and direction, epoch by epoch.")
-            return
-        store = self.workspace.project.store
-        self._put(store.metrics(self.stage, state.artifact.version, "perplexity"))
-        self.figures.setText(figures_of(state.artifact.summary))
+        if artifact is not None:
+            store = self.workspace.project.store
+            self._put(store.metrics(self.stage, artifact.version, "perplexity"))
+
+    def _show_samples(self, artifact: Artifact | None) -> None:
+        if artifact is None:
+            self.samples.show_models(None, {})
+        else:
+            self.samples.show_models(self.workspace.project.folder(artifact), artifact.summary)
 
     def _put(self, metrics: list[Metric]) -> None:
         for m in metrics:
@@ -110,14 +143,10 @@ class LanguageModelsPage(Page):
 
 
 def figures_of(summary: Mapping[str, Any]) -> str:
-    """The final figures of the models, a line per fold; a sentence while there are none."""
-    folds = summary.get("folds")
-    if not folds:
-        return "The figures of each fold stand here when its training is over."
-    return "\n".join(
-        f"Fold {f['fold']}: on captions that it never saw, perplexity "
-        f"{f['held_out_perplexity']['forward']:.1f} forward and "
-        f"{f['held_out_perplexity']['backward']:.1f} backward; best after epoch "
-        f"{f['best_epoch']} of {f['epochs']}, {f['tokens']:,} tokens."
-        for f in folds
-    )
+    """How good the finished models are, in a sentence."""
+    values = [f["held_out_perplexity"]["forward"] for f in summary.get("folds", ())]
+    if not values:
+        return "The models of every fold are trained."
+    low, high = f"{min(values):.1f}", f"{max(values):.1f}"
+    how_good = low if low == high else f"{low} to {high}"
+    return f"Every fold's model is trained: perplexity {how_good} on captions that it never saw."

@@ -94,3 +94,48 @@ def reason(code: str, words: Mapping[str, str] = PAIR_REASONS) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """ "1 caption", "17,505 captions"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+# Settings of the recipe whose names do not say enough by themselves.
+SETTINGS = {
+    "dtype": "Number type",
+    "threads": "CPU threads",
+    "max_gap": "Longest pause",
+    "min_context_tokens": "Shortest first sentence",
+    "max_context_tokens": "Longest first sentence",
+    "min_ending_tokens": "Shortest ending",
+    "max_ending_tokens": "Longest ending",
+    "min_count": "Uses that make a word known",
+    "val_share": "Validation share",
+    "test_share": "Test share",
+    "train_share": "Training share",
+    "dev_share": "Development share",
+    "max_contexts": "Contexts at most",
+    "dim": "Width",
+    "dropout_embedding": "Dropout of embeddings",
+    "dropout_recurrent": "Dropout of states",
+    "clip": "Gradient limit",
+    "epochs": "Epochs at most",
+    "batch": "Batch",
+    "decay": "Slowing down",
+    "pretrain_folder": "Plain text folder",
+    "pretrain_epochs": "Plain text epochs",
+    "checkpoint_steps": "Checkpoint every",
+    "top_k": "Top-k",
+    "top_p": "Top-p",
+    "max_tokens": "Longest candidate",
+    "draw_budget": "Draws at most",
+    "floor": "Candidates at least",
+    "replace": "Replaced at most",
+    "policy": "Choice of replacements",
+    "adaptive": "Adaptive count",
+    "converge": "Stop when converged",
+    "converge_window": "Convergence window",
+    "embedding_dim": "Width of embeddings",
+    "cnn_filters": "CNN filters",
+    "pos_hidden": "POS hidden size",
+    "pos_words": "POS words",
+    "embeddings_file": "Word vectors file",
+    "crossfit_folds": "Cross-fit folds",
+    "strength_folds": "Folds for the strength",
+}
