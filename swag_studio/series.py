@@ -28,20 +28,39 @@ def smoothed(values: Sequence[float] | Floats, weight: float = 0.8) -> Floats:
     Debiased: divided by 1 - weight^n, so that the first value counts fully and a constant series
     stays constant to the bit. `weight` 0 gives the values themselves.
     """
-    array = np.asarray(values, dtype=float)
-    seen = ~np.isnan(array)
-    result = np.full(len(array), np.nan)
-    if not seen.any():
+    return Smoother(weight).extend(values)
+
+
+class Smoother:
+    """`smoothed` of a series that grows, a piece at a time: what came before is not read again."""
+
+    def __init__(self, weight: float = 0.8) -> None:
+        self.weight = weight
+        self._seen = 0  # values so far that are not NaN
+        # All is averaged around the first value, so that a constant series is zeros: exact.
+        self._base = 0.0
+        self._last = 0.0
+
+    def extend(self, values: Sequence[float] | Floats) -> Floats:
+        """The averages at the next `values`, of which there may be any number."""
+        array = np.asarray(values, dtype=float)
+        seen = ~np.isnan(array)
+        result = np.full(len(array), np.nan)
+        fresh = array[seen]
+        if len(fresh) == 0:
+            return result
+        if self._seen == 0:
+            self._base = float(fresh[0])
+        moving = _moving(fresh - self._base, self.weight, self._last)
+        mass = 1.0 - self.weight ** np.arange(self._seen + 1, self._seen + len(fresh) + 1)
+        result[seen] = self._base + moving / mass
+        self._seen += len(fresh)
+        self._last = float(moving[-1])
         return result
-    # Around the first value, so that a constant series is averaged zeros: exact.
-    base = array[seen][0]
-    mass = 1.0 - weight ** np.arange(1, int(seen.sum()) + 1)
-    result[seen] = base + _moving(array[seen] - base, weight) / mass
-    return result
 
 
-def _moving(values: Floats, weight: float) -> Floats:
-    """y[t] = weight * y[t - 1] + (1 - weight) * values[t], y[-1] = 0.
+def _moving(values: Floats, weight: float, before: float) -> Floats:
+    """y[t] = weight * y[t - 1] + (1 - weight) * values[t], y[-1] = before.
 
     A block at a time by one matrix product: scipy's filter would cost its import, two seconds
     before a window can show.
@@ -53,8 +72,9 @@ def _moving(values: Floats, weight: float) -> Floats:
     blocks = np.zeros(-(-len(values) // size) * size)
     blocks[: len(values)] = values
     result = blocks.reshape(-1, size) @ within.T
-    for i in range(1, len(result)):
-        result[i] += result[i - 1, -1] * powers[1:]
+    for row in result:
+        row += before * powers[1:]
+        before = row[-1]
     return result.reshape(-1)[: len(values)]
 
 
