@@ -165,9 +165,9 @@ class AssignmentLog:
         """The `info` of each committed iteration, with the counts of its swaps."""
         return [self._read(iteration)[1] for iteration in range(self.committed())]
 
-    def swaps(self) -> Iterator[Swaps]:
-        """What each committed iteration replaced."""
-        return (self._read(iteration)[0] for iteration in range(self.committed()))
+    def swaps(self, first: int = 0) -> Iterator[Swaps]:
+        """What each committed iteration replaced, from the iteration `first` on."""
+        return (self._read(iteration)[0] for iteration in range(first, self.committed()))
 
     def _read(self, iteration: int) -> tuple[Swaps, dict[str, Any]]:
         path = self.path(iteration)

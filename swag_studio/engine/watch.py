@@ -1,25 +1,154 @@
-"""Reads the assignments of a filter run for people: being written."""
+"""Reads for people how the distractors of a filter run changed, also while it is at work.
+
+It knows the run's files and the pool that they count, not models, scores or rules. What was read
+stays in memory as arrays, 9 bytes a swap; a later question reads the new files alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swag_studio.engine.assignment import AssignmentLog
+from swag_studio.engine.corpus import Corpus
+from swag_studio.engine.lineage import ancestor
+from swag_studio.engine.remap import Swaps
+from swag_studio.engine.text import TextMaker
+from swag_studio.errors import ProjectError
+from swag_studio.pool import Pool
 from swag_studio.project import Project
 from swag_studio.views import ContextRow, Slot
 
 
 class AssignmentWatch:
-    """Being written."""
+    """One version of the filter. Not for several threads at once.
+
+    Raises ProjectError when it has no assignment yet, or its pool or contexts are gone or damaged.
+    """
 
     def __init__(self, project: Project, version: int) -> None:
         self.version = version
+        run = next((a for a in project.store.artifacts("filter") if a.version == version), None)
+        if run is None:
+            raise ProjectError(f"There is no version {version} of the filter in this project.")
+        pool, prepared = ancestor(project, run, "generate"), ancestor(project, run, "prepare")
+        if pool is None or prepared is None:
+            raise ProjectError(
+                f"The candidates that version {version} of the filter chose from are gone."
+            )
+        self._log = AssignmentLog(project.folder(run))
+        initial = self._log.initial()
+        if initial is None:
+            raise ProjectError("No distractors are drawn yet. They are as soon as the filter runs.")
+        self._contexts, self._drawn = initial.contexts, initial.rows
+        self._replaced: list[_Replaced] = []
+        self._pool = Pool.open(project.folder(pool))
+        self._store, self._prepared = project.store, prepared.version
+        corpus = Corpus.load(project.folder(prepared))
+        self._ids, self._own, self._words = corpus.context_ids, corpus.own, len(corpus.vocabulary)
+        self._maker = TextMaker(corpus.vocabulary)
 
     def iterations(self) -> int:
-        return 0
+        """How many are committed by now; reads those that are new."""
+        self._replaced += map(_Replaced.of, self._log.swaps(len(self._replaced)))
+        return len(self._replaced)
 
     def contexts(self) -> list[ContextRow]:
-        return []
+        """The contexts that have distractors, by place."""
+        counts = np.maximum(self._pool.counts() - 1, 0).tolist()
+        places = {self._ids[place]: place for place in self._contexts.tolist()}
+        rows = [
+            ContextRow(places[c.id], c.id, c.sent1, c.sent2, counts[places[c.id]])
+            for c in self._store.contexts(self._prepared, selected_only=True)
+            if c.id in places
+        ]
+        return sorted(rows, key=lambda row: row.place)
 
     def slots(self, place: int, iterations: int) -> list[Slot]:
-        return []
+        """The k distractors of a context after so many iterations; none without distractors."""
+        at = self._index(place)
+        if at is None:
+            return []
+        holds = [(row, -1, -1) for row in self._drawn[at].tolist()]  # (row, since, displaced row)
+        for iteration, slot, old, new in self._swaps(at, iterations):
+            holds[slot] = (new, iteration, old)
+        texts = self._texts(place)
+        return [
+            Slot(slot, row, texts(row), since, texts(old) if old >= 0 else "")
+            for slot, (row, since, old) in enumerate(holds)
+        ]
 
     def changes(self, place: int) -> list[tuple[int, int, str, str]]:
-        return []
+        """(iteration, slot, text out, text in) of a context, in order."""
+        at = self._index(place)
+        if at is None:
+            return []
+        texts = self._texts(place)
+        return [
+            (iteration, slot, texts(old), texts(new))
+            for iteration, slot, old, new in self._swaps(at, self.iterations())
+        ]
+
+    # --- reading -------------------------------------------------------------------------
+
+    def _index(self, place: int) -> int | None:
+        """Where a context of the pool stands in the assignment."""
+        at = int(np.searchsorted(self._contexts, place))
+        return at if at < len(self._contexts) and self._contexts[at] == place else None
+
+    def _swaps(self, at: int, iterations: int) -> Iterator[tuple[int, int, int, int]]:
+        """(iteration, slot, row out, row in) of the first `iterations`, in order."""
+        self.iterations()
+        for iteration, replaced in enumerate(self._replaced[:iterations]):
+            for slot, old, new in replaced.of_context(at):
+                yield iteration, slot, old, new
+
+    def _texts(self, place: int) -> Callable[[int], str]:
+        """From a row of the context's pool to its text: own candidates as they were given."""
+        rows = self._pool.context(place)
+        given = self._given(place) if self._own[place] else ()
+        if rows.tokens.max(initial=0) >= self._words or rows.origin.max(initial=0) > len(given):
+            block, _ = self._pool.layout.block_of(place)
+            raise ProjectError(
+                f"{self._pool.path(block)} is damaged. "
+                "Have it made anew with: swag-studio check PROJECT --mend"
+            )
+
+        def text(row: int) -> str:
+            origin = int(rows.origin[row])
+            return given[origin - 1] if origin else self._maker.ending(rows.tokens[row])
+
+        return text
+
+    def _given(self, place: int) -> tuple[str, ...]:
+        for context in self._store.contexts_by_id(self._prepared, [self._ids[place]]):
+            own = self._store.own_context(context.source_id, context.document)
+            if own is not None:
+                return own.endings
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Replaced:
+    """What one iteration replaced, by place."""
+
+    place: NDArray[np.uint32]
+    slot: NDArray[np.uint8]
+    old: NDArray[np.uint16]
+    new: NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, swaps: Swaps) -> _Replaced:
+        return cls(swaps.place.astype(np.uint32), swaps.slot, swaps.old, swaps.new)
+
+    def of_context(self, at: int) -> Iterator[tuple[int, int, int]]:
+        """(slot, row out, row in) of the context."""
+        first, last = np.searchsorted(self.place, np.array([at, at + 1], np.uint32))
+        columns: list[Any] = [
+            array[first:last].tolist() for array in (self.slot, self.old, self.new)
+        ]
+        return zip(*columns, strict=True)
