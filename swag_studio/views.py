@@ -22,6 +22,7 @@ class ContextRow:
     sent1: str
     sent2: str
     candidates: int
+    found: str = ""  # the found ending as shown text, where the reader knows it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +38,32 @@ class PoolEnding:
 
 @dataclass(frozen=True)
 class Distribution:
-    """A feature's values over sampled contexts: found endings, and candidates."""
+    """A feature's values over sampled contexts: found endings, and candidates not cut off.
+
+    `smaller` is how often a found ending's value is smaller than that of a candidate of its own
+    context, equal ones counting half; ± `margin` is its 95% interval.
+    """
 
     name: str
-    found: NDArray[np.float32]
-    generated: NDArray[np.float32]
+    found: NDArray[np.float32]  # (contexts,)
+    generated: NDArray[np.float32]  # (candidates,) context after context
+    sizes: NDArray[np.int64]  # (contexts,) candidates of each
+    smaller: float
+    margin: float
+
+    @property
+    def told(self) -> float:
+        """How often this number alone tells the found ending from a candidate, 0.5 to 1."""
+        return max(self.smaller, 1.0 - self.smaller)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """(candidates,) weights that let every context count alike; their sum is 1."""
+        return np.repeat(1.0 / (self.sizes * max(1, len(self.sizes))), self.sizes)
 
 
 class PoolReader(Protocol):
-    """Reads one version of the pool."""
+    """Reads one version of the pool. For the reading thread; ProjectError where it is damaged."""
 
     version: int
 

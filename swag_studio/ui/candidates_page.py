@@ -1,12 +1,273 @@
-"""Candidates: being written."""
+"""Candidates: the pool that was sampled, what its numbers give away, and the recipe of it."""
 
 from __future__ import annotations
 
-from swag_studio.ui.page import Page
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTabWidget, QWidget
+
+from swag_studio.events import Progress
+from swag_studio.project import StageState
+from swag_studio.recipe import Recipe
+from swag_studio.ui.forms import RecipeForm
+from swag_studio.ui.giveaways import GiveawaysPanel
+from swag_studio.ui.page import (
+    STATE_ROLES,
+    STATE_WORDS,
+    Page,
+    card,
+    scrolled,
+    set_role,
+    splitter,
+)
+from swag_studio.ui.pool_panel import ContextIndex, ContextList, EndingsPanel
+from swag_studio.ui.theme import ems
+from swag_studio.ui.words import count
+from swag_studio.ui.workspace import Workspace
+from swag_studio.views import ContextRow, Distribution, PoolEnding, PoolReader
+
+SAMPLED_CONTEXTS = 200  # of which the distributions are drawn
+_FORM_LETTERS = 90  # wide: help texts read badly in longer lines
+
+NOTHING_YET = (
+    "Here every context's candidates will stand: the found ending first, then what the language "
+    "models wrote in its place, each with the numbers that a classifier sees. Beside them, what "
+    "these numbers give away before anything is filtered."
+)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A pool that was read: its contexts are in memory, its endings are not."""
+
+    reader: PoolReader
+    index: ContextIndex
+
+
+class Worded(QStackedWidget):
+    """A widget, or in its place words that say why there is nothing to show."""
+
+    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = QLabel("")
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.words.setWordWrap(True)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._page = card(self.words, margins=40)
+        self._content = content
+        self.addWidget(self._page)
+        self.addWidget(content)
+
+    def say(self, text: str, role: str = "muted") -> None:
+        """Shows words."""
+        self.words.setText(text)
+        set_role(self.words, role)
+        self.setCurrentWidget(self._page)
+
+    def show_content(self) -> None:
+        """Shows the widget."""
+        self.setCurrentWidget(self._content)
 
 
 class CandidatesPage(Page):
-    """Being written."""
+    """The page of the stage generate."""
 
     title = "Candidates"
     stage = "generate"
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, parent)
+        self._opened: _Opened | None = None
+        self._shown = 0  # the version that is shown, or being read
+        self._failed = False
+        self.contexts = ContextList(workspace.reader)
+        self.contexts.chosen.connect(self._context_chosen)
+        self.endings = EndingsPanel()
+        both = splitter(Qt.Orientation.Vertical)
+        both.addWidget(card(self.contexts))
+        both.addWidget(card(self.endings))
+        both.setStretchFactor(0, 2)
+        both.setStretchFactor(1, 3)
+        self.pool = Worded(both)
+        self.panel = GiveawaysPanel(workspace.theme)
+        self.giveaways = Worded(self.panel)
+        project = workspace.project
+        self.form = RecipeForm("generate", project.recipe, states=project.states)
+        self.form.changed.connect(self._recipe_changed)
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName("Candidates, giveaways and recipe")
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.pool, "Candidates")
+        self.tabs.addTab(self.giveaways, "Giveaways")
+        self.tabs.addTab(self._recipe_tab(), "Recipe")
+        self.body.addWidget(self.tabs)
+        self._say(NOTHING_YET)
+
+    def _recipe_tab(self) -> QWidget:
+        recipe = scrolled(self.form, "How candidates are sampled")
+        recipe.setMaximumWidth(ems(self, _FORM_LETTERS))
+        tab = QWidget()
+        row = QHBoxLayout(tab)
+        row.setContentsMargins(0, 8, 0, 0)
+        row.addWidget(recipe, 1)
+        row.addStretch(0)
+        return tab
+
+    # --- heading -------------------------------------------------------------------------
+
+    def refresh(self, tables: frozenset[str]) -> None:
+        if not tables or "recipe" in tables:
+            recipe = self.workspace.project.recipe
+            if recipe != self.form.recipe:  # another page or job changed it
+                self.form.set_recipe(recipe)
+        state = self.state()
+        if state is None:
+            return
+        if not self.workspace.project.store.sources():
+            self.tell("", "muted", "Bring in captions first, on the page Sources.")
+        elif self.running:
+            self.tell("running", "good", "Candidates are being sampled; you may go on working.")
+        else:
+            words, role = STATE_WORDS[state.state], STATE_ROLES[state.state]
+            self.tell(words, role, *self._next(state))
+        if not tables and self._failed:
+            self._shown = 0  # a job may have mended what could not be read
+        if self.isVisible():
+            self._read()
+
+    def _next(self, state: StageState) -> tuple[str, str]:
+        """(what is there and what to do, the button) of a stage that is not at work."""
+        if state.state == "done" and state.artifact is not None:
+            return f"{told(state.artifact.summary)} Next: adversarial filtering.", "Filtering ›"
+        if state.state == "stale":
+            return (
+                "The recipe, the captions or the language models changed since. These candidates "
+                "are kept; new ones are made as a new version.",
+                "Sample again",
+            )
+        if state.state == "unfinished":
+            return "Sampling was interrupted and goes on with the next block.", "Go on sampling"
+        return (
+            "Each context gets endings that a language model writes which never saw its video. "
+            "What is missing before is run as well.",
+            "Sample candidates",
+        )
+
+    def show_progress(self, progress: Progress) -> None:
+        if progress.stage != self.stage:
+            return
+        done = f"{progress.done:,} of {count(progress.total, 'context')} have candidates. "
+        told = done if progress.total else ""
+        self.tell("running", "good", f"{told}You may go on working.")
+
+    def act(self) -> None:
+        """Samples, or goes on to the next step where that is done."""
+        state = self.state()
+        if state is not None and state.state == "done":
+            self.go_to.emit("Filtering")
+        else:
+            super().act()
+
+    def _recipe_changed(self, recipe: Recipe) -> None:
+        self.workspace.project.set_recipe(recipe)
+        self.refresh(frozenset({"recipe"}))
+        self.workspace.bridge.changed.emit(frozenset({"recipe"}))
+
+    # --- pool ----------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._read()  # no sooner: a pool's heads are thousands of files
+
+    def _read(self) -> None:
+        """Has the pool read, where another than the shown one is to be seen."""
+        version = self._version()
+        if version == self._shown:
+            return
+        self._shown, self._failed = version, False
+        if not version:
+            self._opened = None
+            self._say(NOTHING_YET)
+            return
+        if self._opened is None:
+            self._say("Reading the candidates …")
+        jobs, project = self.workspace.jobs, self.workspace.project
+
+        def opened() -> _Opened:
+            reader = jobs.pool(project)
+            return _Opened(reader, ContextIndex(reader.contexts()))
+
+        self.workspace.reader.ask("candidates.pool", opened, self._show, self._refused)
+
+    def _version(self) -> int:
+        """The pool to show: of the recipe where there is one, else the newest; 0 for none."""
+        state = self.state()
+        if state is not None and state.artifact is not None and state.artifact.done:
+            return state.artifact.version
+        done = [a.version for a in self.workspace.project.store.artifacts(self.stage) if a.done]
+        return max(done, default=0)
+
+    def _show(self, opened: _Opened) -> None:
+        self._opened = opened
+        self.endings.set_features(opened.reader.feature_names)
+        self.contexts.show_contexts(opened.index)
+        self.pool.show_content()
+        self.giveaways.say("Comparing found and generated endings …")
+        reader = opened.reader
+        self.workspace.reader.ask(
+            "candidates.giveaways",
+            lambda: reader.distributions(SAMPLED_CONTEXTS),
+            self._show_giveaways,
+            partial(self.giveaways.say, role="bad"),
+        )
+
+    def _show_giveaways(self, rows: list[Distribution]) -> None:
+        self.panel.show_rows(rows)
+        self.giveaways.show_content()
+
+    def _refused(self, text: str) -> None:
+        """The pool could not be read."""
+        self._opened, self._failed = None, True
+        self._say(text, "bad")
+
+    def _context_chosen(self, row: ContextRow | None) -> None:
+        if self._opened is None:
+            return
+        if row is None:
+            self.endings.show_words("No context is chosen.")
+            return
+        reader = self._opened.reader
+        self.workspace.reader.ask(
+            "candidates.endings",
+            lambda: reader.endings(row.place),
+            partial(self._show_endings, row),
+            partial(self._endings_refused, row),
+        )
+
+    def _show_endings(self, row: ContextRow, endings: list[PoolEnding]) -> None:
+        if row is self.contexts.current:  # else another one was chosen meanwhile
+            self.endings.show_endings(row, endings)
+
+    def _endings_refused(self, row: ContextRow, text: str) -> None:
+        if row is self.contexts.current:
+            self.endings.show_words(text, "bad")
+
+    def _say(self, text: str, role: str = "muted") -> None:
+        self.pool.say(text, role)
+        self.giveaways.say(text, role)
+
+
+def told(summary: Any) -> str:
+    """The counts of a pool in words."""
+    contexts, left_out = int(summary.get("contexts", 0)), int(summary.get("left_out", 0))
+    each, cut = float(summary.get("candidates_per_context", 0)), summary.get("cut_off_share", 0)
+    out = f"; {left_out:,} left out with too few" if left_out else ""
+    return (
+        f"{count(contexts, 'context')} with {each:,.0f} candidates on average{out}; "
+        f"{cut:.1%} of the candidates were cut off."
+    )
