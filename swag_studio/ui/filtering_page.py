@@ -1,12 +1,376 @@
-"""Filtering: being written."""
+"""Filtering: curves of the runs, what stalls them, single contexts to watch, and the recipe.
+
+The page keeps the runs and knows which is at work; its tabs show what they are given.
+"""
 
 from __future__ import annotations
 
-from swag_studio.ui.page import Page
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QTabWidget, QWidget
+
+from swag_studio import evidence as clues
+from swag_studio.diagnosis import Diagnosis, diagnose
+from swag_studio.events import Metric, Progress
+from swag_studio.evidence import Evidence
+from swag_studio.project import Project
+from swag_studio.recipe import Recipe
+from swag_studio.ui.diagnosis_panel import DiagnosisPanel
+from swag_studio.ui.filter_curves_panel import CurvesPanel
+from swag_studio.ui.forms import RecipeForm
+from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled, set_role
+from swag_studio.ui.runs_panel import WAYS, FilterRun
+from swag_studio.ui.watch_panel import WatchPanel
+from swag_studio.ui.words import count
+from swag_studio.ui.workspace import Workspace
+
+MINE = frozenset({"endings", "assignments"})  # what the last step of a run writes
+PAGES_OF_SECTIONS = {"prepare": "Sources", "lm": "Language models", "generate": "Candidates"}
+MEASURES = {
+    "control": "measuring the classifiers on random distractors",
+    "probe": "trying the held-out probe",
+    "strength": "measuring the adversary's strength",
+    "scoring": "scoring the endings",
+}
+
+
+class Found(NamedTuple):
+    """What the reading thread found of a run."""
+
+    version: int
+    iterations: list[int]
+    evidence: list[Evidence]
+    diagnosis: Diagnosis
 
 
 class FilteringPage(Page):
-    """Being written."""
+    """The page of the stage filter."""
 
     title = "Filtering"
     stage = "filter"
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, parent)
+        self.runs: dict[int, FilterRun] = {}
+        self._live: int | None = None  # the version at work, once it is known
+        self._own: int | None = None  # the version that the recipe has
+        self._chosen: int | None = None  # the version that someone wants to see
+        self._progress: Progress | None = None
+        self._asked: tuple[object, ...] = ()  # what the last diagnosis was asked for
+        self._evidence_changes = 0
+        self.curves = CurvesPanel(workspace.theme)
+        self.curves.runs.toggled.connect(lambda *_: self._draw())
+        self.diagnosis = DiagnosisPanel(workspace)
+        self.diagnosis.iteration_chosen.connect(self._diagnose)
+        self.diagnosis.watch_requested.connect(self.watch_context)
+        self.diagnosis.recipe_requested.connect(self.show_in_recipe)
+        self.watch = WatchPanel(workspace)
+        self.form = RecipeForm("filter", workspace.project.recipe, states=workspace.project.states)
+        self.form.changed.connect(self._recipe_changed)
+        self._build()
+        self._draw()
+
+    def _build(self) -> None:
+        self.empty_title, self.empty_words = QLabel("No filter run yet"), QLabel("")
+        set_role(self.empty_title, "title")
+        for label in (self.empty_title, self.empty_words):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+        empty = card(self.empty_title, self.empty_words, margins=40)
+        layout = empty.layout()
+        assert layout is not None
+        layout.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.first = QStackedWidget()
+        self.first.addWidget(empty)
+        self.first.addWidget(self.curves)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.recipe_tab = scrolled(self.form, "Recipe")
+        for title, tab in (
+            ("Curves", self.first),
+            ("Diagnosis", self.diagnosis),
+            ("Sample watch", self.watch),
+            ("Recipe", self.recipe_tab),
+        ):
+            self.tabs.addTab(tab, title)
+        self.choice = QComboBox()
+        self.choice.setAccessibleName("Shown run")
+        self.choice.setToolTip("The run that all tabs show")
+        self.choice.activated.connect(self._run_chosen)
+        self.tabs.setCornerWidget(self.choice)
+        self.tabs.currentChanged.connect(lambda _: self._diagnose())
+        self.body.addWidget(self.tabs, 1)
+
+    # --- hooks -------------------------------------------------------------------------------
+
+    def refresh(self, tables: frozenset[str]) -> None:
+        if not self.running:
+            self._live = self._progress = None
+        recipe = self.workspace.project.recipe
+        if recipe != self.form.recipe:
+            self.form.set_recipe(recipe)
+        state = self.state()
+        self._own = state.artifact.version if state is not None and state.artifact else None
+        if "evidence" in tables:
+            self._evidence_changes += 1
+            self._diagnose()
+        if not tables or tables & MINE:
+            self._load()
+        self._tell()
+        self.watch.refresh(tables)
+
+    def show_progress(self, progress: Progress) -> None:
+        if progress.stage == self.stage:
+            begins = self._progress is None
+            self._progress = progress
+            if begins:
+                self._chosen = None
+                self._load()
+            self._tell()
+
+    def show_metrics(self, metrics: list[Metric]) -> None:
+        mine = [m for m in metrics if m.stage == self.stage]
+        if not mine:
+            return
+        if self._live is None or self._live not in self.runs:
+            self._load(mine[-1])  # the store had them before we were told
+            return
+        run = self.runs[self._live]
+        run.points.put(mine)
+        if run is self.curves.run:
+            self.curves.put(mine)
+        elif self._live in self.curves.runs.overlaid:
+            self._draw()
+        self._list_runs()
+        self._diagnose()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._diagnose()
+
+    def act(self) -> None:
+        state = self.state()
+        if not self.workspace.project.store.sources():
+            self.go_to.emit("Sources")
+        elif state is not None and state.state == "done":
+            self.go_to.emit("Release")
+        else:
+            super().act()
+
+    # --- runs --------------------------------------------------------------------------------
+
+    @property
+    def shown(self) -> FilterRun | None:
+        """The chosen run, else the one at work, else the recipe's, else the newest."""
+        for version in (self._chosen, self._live, self._own, max(self.runs, default=None)):
+            if version in self.runs:
+                return self.runs[version]
+        return None
+
+    def _load(self, sought: Metric | None = None) -> None:
+        """Reads what is not known yet of the runs; `sought` tells which of them is at work."""
+        project = self.workspace.project
+        known = {v for v, run in self.runs.items() if run.artifact.done}
+        self.workspace.reader.ask(
+            "filter runs",
+            lambda: read_runs(project, known, sought),
+            self._loaded,
+            lambda words: self.tell("cannot be read", "bad", words),
+        )
+
+    def _loaded(self, found: tuple[list[FilterRun], int | None]) -> None:
+        runs, live = found
+        for run in runs:
+            if run.version in self.runs:  # what came live in the meantime stays
+                run.points.put(self.runs[run.version].points.metrics())
+            self.runs[run.version] = run
+        self._live = live if live is not None and self.running else self._live
+        if runs or self.curves.run is not self.shown:
+            self._draw()
+        self._tell()
+        self._diagnose()
+
+    def _draw(self) -> None:
+        shown = self.shown
+        self._list_runs()
+        ticked = [v for v in self.curves.runs.overlaid if shown is None or v != shown.version]
+        self.curves.show_runs(shown, [self.runs[v] for v in ticked if v in self.runs])
+        self.first.setCurrentIndex(1 if shown is not None else 0)
+        for tab in (self.diagnosis, self.watch):
+            self.tabs.setTabEnabled(self.tabs.indexOf(tab), shown is not None)
+        self.watch.show_version(shown.version if shown is not None else None)
+
+    def _list_runs(self) -> None:
+        shown, runs = self.shown, [self.runs[v] for v in sorted(self.runs)]
+        if shown is not None:
+            self.curves.runs.show_runs(runs, shown.version, self._live if self.running else None)
+        self.curves.runs.setVisible(len(runs) > 1)
+        self.choice.setVisible(len(runs) > 1)
+        versions = [run.version for run in reversed(runs)]
+        if [self.choice.itemData(i) for i in range(self.choice.count())] != versions:
+            self.choice.clear()
+            for version in versions:
+                self.choice.addItem(f"Run {version}", version)
+        self.choice.setCurrentIndex(versions.index(shown.version) if shown is not None else -1)
+
+    def _run_chosen(self, _: int) -> None:
+        self._chosen = self.choice.currentData()
+        self._draw()
+        self._diagnose()
+
+    # --- diagnosis ---------------------------------------------------------------------------
+
+    def _diagnose(self) -> None:
+        """Has the shown run judged: once an iteration, and only for those who look."""
+        run, tab = self.shown, self.tabs.currentWidget()
+        if run is None or not self.isVisible() or tab not in (self.first, self.diagnosis):
+            return
+        wanted = self.diagnosis.iteration
+        asked = (run.version, run.points.iterations, self._evidence_changes, wanted)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        if run.recipe is None:
+            self.diagnosis.show_words("This run's recipe is of another version of the program.")
+            return
+        recipe, metrics = run.recipe, run.points.metrics()
+        project, artifact = self.workspace.project, run.artifact
+
+        def read() -> Found:
+            folder = project.folder(artifact)
+            iterations = clues.iterations(folder)
+            latest = clues.read(folder, iterations[-1]) if iterations else []
+            shown = latest if wanted is None else clues.read(folder, wanted)
+            return Found(run.version, iterations, shown, diagnose(metrics, latest, recipe))
+
+        self.workspace.reader.ask(
+            "filter diagnosis", read, self._diagnosed, self.diagnosis.show_words
+        )
+
+    def _diagnosed(self, found: Found) -> None:
+        if (run := self.shown) is None or found.version != run.version:
+            return
+        self.diagnosis.show_iterations(found.iterations)
+        self.diagnosis.show_diagnosis(found.diagnosis, found.evidence)
+        self.curves.show_diagnosis(found.diagnosis)
+
+    def watch_context(self, context_id: str) -> None:
+        """Shows how a context's distractors changed."""
+        self.tabs.setCurrentWidget(self.watch)
+        self.watch.show_context(context_id)
+
+    # --- recipe ------------------------------------------------------------------------------
+
+    def show_in_recipe(self, key: str) -> None:
+        """Shows a setting: here, or on the page of its stage."""
+        section, _, name = key.partition(".")
+        if section == "filter":
+            self.tabs.setCurrentWidget(self.recipe_tab)
+            self.form.show_field(name)
+        else:
+            self.go_to.emit(PAGES_OF_SECTIONS[section])
+
+    def _recipe_changed(self, recipe: Recipe) -> None:
+        self.workspace.project.set_recipe(recipe)
+        self.refresh(frozenset({"recipe"}))
+        self.workspace.bridge.changed.emit(frozenset({"recipe"}))
+
+    # --- heading -----------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        recipe = self.form.recipe
+        self.empty_words.setText(plan_words(recipe))
+        if self.running:
+            run = self.runs.get(self._live) if self._live is not None else None
+            at_work = run.recipe if run is not None and run.recipe is not None else recipe
+            words = progress_words(self._progress, at_work)
+            self.tell("running", "good", f"{words}; you may go on working.")
+            return
+        state = self.state()
+        if state is None:
+            return
+        if not self.workspace.project.store.sources():
+            self.tell("no captions yet", "muted", "Bring in captions first.", "Sources ›")
+            return
+        words, action = {
+            "done": ("{result} Next: look at what the classifiers still go by, then write the "
+                     "draft release.", "Release ›"),
+            "stale": ("The recipe, or what it builds on, changed since this run. It is kept to "
+                      "compare with; a new run is a version of its own.", "Filter again"),
+            "unfinished": ("The run was interrupted after {iterations} and goes on from there.",
+                           "Go on filtering"),
+            "missing": ("Classifiers learn to tell generated endings from found ones, and what "
+                        "they see through is replaced. What is missing before it is made first.",
+                        "Run the filter"),
+        }[state.state]  # fmt: skip
+        run = self.runs.get(state.artifact.version) if state.artifact else None
+        done = count(run.points.iterations if run else 0, "iteration")
+        hint = words.format(result=result_words(run), iterations=done).strip()
+        self.tell(STATE_WORDS[state.state], STATE_ROLES[state.state], hint, action)
+
+
+# --- reading and words ---------------------------------------------------------------------------
+
+
+def read_runs(
+    project: Project, known: Iterable[int], sought: Metric | None
+) -> tuple[list[FilterRun], int | None]:
+    """(the runs that are not `known`, the newest of them that has the point `sought`).
+
+    A done run never changes, so that it is read once.
+    """
+    store, passed = project.store, set(known)
+    runs = [
+        FilterRun.of(artifact, store.metrics("filter", artifact.version))
+        for artifact in store.artifacts("filter")
+        if artifact.version not in passed
+    ]
+    has = (run.version for run in reversed(runs) if sought is not None and run.points.has(sought))
+    return runs, next(has, None)
+
+
+def progress_words(progress: Progress | None, recipe: Recipe) -> str:
+    """Where a run stands: "iteration 12 of 50, all members"."""
+    if progress is None or not progress.total:
+        return "Loading what the filter works with"
+    measure = next((w for n, w in MEASURES.items() if progress.note.startswith(n)), "")
+    if measure or progress.done >= progress.total:
+        words = measure or "writing down the endings"
+        return f"{words[0].upper()}{words[1:]}, {progress.done} of {progress.total} iterations done"
+    # A phase that converged early counts as many as it had, so count from the end.
+    joined = progress.done >= progress.total - recipe.filter.ensemble_iterations
+    who = "all members" if joined else "the MLP alone"
+    return f"Iteration {progress.done + 1} of {progress.total}, {who}"
+
+
+def result_words(run: FilterRun | None) -> str:
+    """How the accuracy of the head that counts went: "The ensemble went from 49% to 34% ..."."""
+    values = run.points.values(WAYS[0], run.points.head) if run is not None else []
+    if run is None or not values:
+        return ""
+    last = run.points.latest(WAYS[0], run.points.head)
+    return f"4-way accuracy went from {values[0][1]:.0%} to {last:.0%} (chance 25%)."
+
+
+def plan_words(recipe: Recipe) -> str:
+    """What a run with the recipe will be, for a page that has none yet."""
+    f = recipe.filter
+    phases: Sequence[str] = [
+        words
+        for words, iterations in (
+            (f"{count(f.mlp_iterations, 'iteration')} with the MLP alone", f.mlp_iterations),
+            (f"{count(f.ensemble_iterations, 'iteration')} with all members",
+             f.ensemble_iterations),
+        )
+        if iterations
+    ]  # fmt: skip
+    return (
+        f"The recipe asks for {', then '.join(phases)}. Each replaces up to {f.replace} of the "
+        f"{f.distractors} distractors of a context.\n\n"
+        "Here the accuracy of every classifier will be drawn while it falls towards chance. "
+        "Diagnosis will say what keeps it above, and Sample watch how the distractors of single "
+        "contexts change."
+    )

@@ -1,0 +1,398 @@
+"""What a filter run's classifiers go by, and what to try: verdicts, evidence, contexts, advice.
+
+It shows a diagnosis and evidence that others made, and looks contexts up in the store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from swag_studio.diagnosis import Advice, Diagnosis, Finding
+from swag_studio.evidence import Clue, Evidence
+from swag_studio.project import Project
+from swag_studio.recipe import STAGE_SECTIONS, Recipe
+from swag_studio.records import Context
+from swag_studio.ui.filter_curves_panel import VERDICTS
+from swag_studio.ui.page import card, scrolled, set_role, splitter
+from swag_studio.ui.tables import Column, Table
+from swag_studio.ui.theme import ems
+from swag_studio.ui.words import FEATURES, MEMBERS, count
+from swag_studio.ui.workspace import Workspace
+
+KINDS = {
+    "words": "words",
+    "ngrams": "runs of words",
+    "tags": "word classes",
+    "features": "figures of the language models",
+}
+_KEY = re.compile(r"\b(" + "|".join(STAGE_SECTIONS[s][0] for s in STAGE_SECTIONS) + r")\.(\w+)\b")
+
+
+class MemberRow(NamedTuple):
+    """A member in one phase, with its evidence where there is any."""
+
+    member: str
+    phase: str
+    finding: Finding | None
+    evidence: Evidence | None
+
+    @property
+    def name(self) -> str:
+        alone = " alone" if self.phase == "mlp" else ""
+        return MEMBERS.get(self.member, self.member) + alone
+
+
+def _verdict(row: MemberRow) -> str:
+    if row.finding is None:
+        return ""
+    return f"{VERDICTS[row.finding.verdict.state][0]} {row.finding.words}"
+
+
+def _goes_by(row: MemberRow) -> str:
+    clues = row.evidence.clues[:3] if row.evidence else ()
+    return ", ".join(FEATURES.get(c.text, f"“{c.text}”") for c in clues)
+
+
+MEMBER_COLUMNS = (
+    Column("Member", lambda row: row.name),
+    Column("How it stands", _verdict, stretch=True),
+    Column("Goes by", _goes_by, stretch=True, help="Its most telling clues, strongest first"),
+)
+CLUE_COLUMNS = (
+    Column("Clue", lambda c: c.text, stretch=True),
+    Column("Speaks for", lambda c: "found" if c.weight > 0 else "generated"),
+    Column(
+        "Weight",
+        lambda c: c.weight,
+        lambda weight: f"{weight:+.2f}",
+        help="In logits per ending that shows it: above 0 it speaks for found",
+    ),
+    Column("In found", lambda c: c.found, lambda v: f"{v:.1%}", help="Share of the found endings"),
+    Column(
+        "In distractors",
+        lambda c: c.assigned,
+        lambda v: f"{v:.1%}",
+        help="Share of the distractors that stand now",
+    ),
+)
+FEATURE_COLUMNS = (
+    Column("Figure", lambda c: FEATURES.get(c.text, c.text), stretch=True),
+    Column(
+        "Accuracy lost",
+        lambda c: c.weight,
+        lambda v: f"{v:+.1%}",
+        help="What the 4-way accuracy loses when the figure is shuffled among the endings",
+    ),
+    Column("Mean, found", lambda c: c.found, lambda v: f"{v:.2f}"),
+    Column("Mean, distractors", lambda c: c.assigned, lambda v: f"{v:.2f}"),
+)
+CONTEXT_COLUMNS = (
+    Column("First sentence", lambda c: c.sent1, stretch=True),
+    Column("Second sentence begins", lambda c: c.sent2),
+    Column("Found ending", lambda c: c.found, stretch=True),
+)
+
+
+class BarDelegate(QStyledItemDelegate):
+    """Draws a number with a bar as long as its size, among those of its table."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        super().paint(painter, option, index)
+        table = self.parent()
+        assert isinstance(table, Table)
+        clues: list[Clue] = table.rows_model.rows
+        most = max((abs(c.weight) for c in clues), default=0.0)
+        clue = clues[index.row()]
+        room = option.rect.adjusted(6, 0, -ems(table, 9), 0)  # type: ignore[attr-defined]
+        if most > 0 and room.width() > 0:
+            width = max(1, round(room.width() * abs(clue.weight) / most))
+            height = table.fontMetrics().xHeight()
+            bar = QRect(room.left(), room.center().y() - height // 2, width, height)
+            palette = table.palette()
+            painter.fillRect(bar, palette.highlight() if clue.weight > 0 else palette.mid())
+
+
+class DiagnosisPanel(QWidget):
+    """The diagnosis of the shown run. `iteration` is whose evidence is wanted, None the latest."""
+
+    watch_requested = Signal(str)  # context id
+    recipe_requested = Signal(str)  # "filter.replace"
+    iteration_chosen = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.workspace = workspace
+        self._evidence: tuple[Evidence, ...] = ()
+        self._advice: tuple[Advice, ...] | None = None
+        self._clue: Clue | None = None
+        self.summary, self.exhausted, self.kind = QLabel(""), QLabel(""), QLabel("")
+        for label in (self.summary, self.exhausted, self.kind):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+        self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        set_role(self.summary, "strong")
+        set_role(self.kind, "heading")
+        self.choice = QComboBox()
+        self.choice.setAccessibleName("Evidence of iteration")
+        self.choice.activated.connect(lambda _: self.iteration_chosen.emit())
+        self.members = Table(
+            "How each member stands", MEMBER_COLUMNS, "No iteration has been measured yet.", 7
+        )
+        self.members.chosen.connect(self._show_member)
+        self.clues = Table("Clues", CLUE_COLUMNS, "There is no evidence of this member yet.")
+        self.clues.setItemDelegateForColumn(2, BarDelegate(self.clues))
+        self.features = Table("Figures", FEATURE_COLUMNS)
+        self.features.setItemDelegateForColumn(1, BarDelegate(self.features))
+        for table in (self.clues, self.features):
+            table.chosen.connect(self._show_clue)
+        self.contexts = Table(
+            "Contexts that show the clue", CONTEXT_COLUMNS, "Choose a clue to see where it stands."
+        )
+        self.contexts.opened.connect(lambda row: self.watch_requested.emit(row.id))
+        self.contexts.chosen.connect(lambda row: self.watch.setEnabled(row is not None))
+        self.watch = QPushButton("Watch this context")
+        self.watch.setToolTip("See how its distractors changed, iteration by iteration")
+        self.watch.setEnabled(False)
+        self.watch.clicked.connect(self._watch)
+        self._build()
+        self.show_iterations([])
+
+    def _build(self) -> None:
+        top = QHBoxLayout()
+        words = QVBoxLayout()
+        words.addWidget(self.summary)
+        words.addWidget(self.exhausted)
+        top.addLayout(words, 1)
+        label = QLabel("Evidence of iteration")
+        label.setBuddy(self.choice)
+        top.addWidget(label)
+        top.addWidget(self.choice)
+        self.tables = QStackedWidget()
+        self.tables.addWidget(self.clues)
+        self.tables.addWidget(self.features)
+        self.contexts_heading = QLabel("")
+        self.contexts_heading.setTextFormat(Qt.TextFormat.PlainText)
+        self.contexts_heading.setWordWrap(True)
+        set_role(self.contexts_heading, "heading")
+        self.advice_box = QWidget()
+        self._advice_lines = QVBoxLayout(self.advice_box)
+        self._advice_lines.setContentsMargins(0, 0, 8, 0)
+        evidence = splitter(Qt.Orientation.Vertical)
+        evidence.addWidget(card(self.kind, self.tables))
+        evidence.addWidget(card(self.contexts_heading, self.contexts, self.watch))
+        evidence.setSizes([600, 400])
+        sides = splitter(Qt.Orientation.Horizontal)
+        sides.addWidget(evidence)
+        sides.addWidget(scrolled(self.advice_box, "What to try"))
+        sides.setStretchFactor(0, 1)
+        sides.setSizes([800, 360])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 8, 0, 0)
+        layout.addLayout(top)
+        layout.addWidget(self.members)
+        layout.addWidget(sides, 1)
+
+    # --- what is shown -----------------------------------------------------------------------
+
+    @property
+    def iteration(self) -> int | None:
+        """The iteration whose evidence is wanted; None follows the latest."""
+        chosen: int | None = self.choice.currentData()
+        return chosen
+
+    def show_iterations(self, iterations: Sequence[int]) -> None:
+        """Offers the iterations that have evidence; the chosen one stays chosen."""
+        offered: list[int | None] = [None, *reversed(iterations)]
+        if [self.choice.itemData(i) for i in range(self.choice.count())] == offered:
+            return
+        chosen = self.iteration
+        self.choice.clear()
+        for iteration in offered:
+            self.choice.addItem("latest" if iteration is None else f"{iteration}", iteration)
+        self.choice.setCurrentIndex(offered.index(chosen) if chosen in offered else 0)
+        self.choice.setEnabled(len(offered) > 1)
+
+    def show_words(self, words: str) -> None:
+        """Shows a sentence instead of a diagnosis."""
+        self.show_diagnosis(Diagnosis((), (), None, words), ())
+
+    def show_diagnosis(self, diagnosis: Diagnosis, evidence: Sequence[Evidence]) -> None:
+        """Shows verdicts, evidence and advice; what was chosen stays chosen."""
+        self.summary.setText(diagnosis.summary)
+        self.exhausted.setText(exhausted_words(diagnosis.exhausted))
+        self._show_advice(diagnosis.advice, measured=bool(diagnosis.findings))
+        rows = member_rows(diagnosis.findings, evidence)
+        if rows == self.members.rows_model.rows:
+            return
+        row, clue = self.members.current(), self._clue
+        place = (
+            [(r.member, r.phase) for r in rows].index((row.member, row.phase))
+            if (row is not None and (row.member, row.phase) in [(r.member, r.phase) for r in rows])
+            else 0
+        )
+        self.members.set_rows(rows)
+        self._choose(self.members, place)
+        self._choose_clue(clue)
+
+    def _choose(self, table: Table, row: int) -> None:
+        if table.rows_model.rowCount() > row:
+            table.selectRow(row)
+
+    def _choose_clue(self, clue: Clue | None) -> None:
+        for table in (self.clues, self.features):
+            texts = [c.text for c in table.rows_model.rows]
+            if clue is not None and clue.text in texts:
+                table.selectRow(texts.index(clue.text))
+
+    # --- evidence ----------------------------------------------------------------------------
+
+    def _show_member(self, row: MemberRow | None) -> None:
+        evidence = row.evidence if row is not None else None
+        features = evidence is not None and evidence.kind == "features"
+        clues = evidence.clues if evidence is not None else ()
+        self.clues.set_rows(() if features else clues)
+        self.features.set_rows(clues if features else ())
+        self.tables.setCurrentWidget(self.features if features else self.clues)
+        if row is None or evidence is None:
+            self.kind.setText("Evidence" if row is None else f"What the {row.name} goes by")
+            return
+        self.kind.setText(
+            f"What the {row.name} goes by: {KINDS.get(evidence.kind, evidence.kind)}, "
+            f"iteration {evidence.iteration}, {count(evidence.tested, 'context')} tested"
+        )
+
+    def _show_clue(self, clue: Clue | None) -> None:
+        self._clue = clue
+        self.watch.setEnabled(False)
+        if clue is None:
+            self.contexts_heading.setText("Contexts")
+            self._show_contexts([], "Choose a clue to see contexts that show it.")
+            return
+        self.contexts_heading.setText(f"Contexts with {FEATURES.get(clue.text, f'“{clue.text}”')}")
+        if not clue.contexts:
+            self._show_contexts([], "No contexts were noted for this clue.")
+            return
+        project = self.workspace.project
+        self.workspace.reader.ask(
+            "filter contexts",
+            lambda: contexts_of(project, clue.contexts),
+            lambda found: (
+                self._show_contexts(found, "These contexts are no longer in the project.")
+                if clue is self._clue
+                else None
+            ),
+            lambda words: self._show_contexts([], f"The contexts cannot be read: {words}"),
+        )
+
+    def _show_contexts(self, contexts: Sequence[Context], empty: str) -> None:
+        self.contexts.empty = empty
+        self.contexts.set_rows(contexts)
+
+    def _watch(self) -> None:
+        if (row := self.contexts.current()) is not None:
+            self.watch_requested.emit(row.id)
+
+    # --- advice ------------------------------------------------------------------------------
+
+    def _show_advice(self, advice: tuple[Advice, ...], *, measured: bool) -> None:
+        if advice == self._advice and advice:
+            return
+        self._advice = advice
+        while item := self._advice_lines.takeAt(0):
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        for part in advice:
+            self._advice_lines.addWidget(self._advice_card(part))
+        if not advice:
+            words = (
+                "Nothing in the curves asks for a change."
+                if measured
+                else "Advice stands here once there are iterations to judge."
+            )
+            self._advice_lines.addWidget(_words(words, "muted"))
+        self._advice_lines.addStretch(1)
+
+    def _advice_card(self, advice: Advice) -> QWidget:
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 0, 0, 8)
+        column.setSpacing(3)
+        column.addWidget(_words(advice.text, ""))
+        column.addWidget(_words(advice.why, "muted"))
+        if key := recipe_key(advice.text):
+            button = QPushButton("Show in recipe")
+            button.setAccessibleName(f"Show {key} in recipe")
+            button.clicked.connect(lambda: self.recipe_requested.emit(key))
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        return box
+
+
+def _words(text: str, role: str) -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    set_role(label, role)
+    return label
+
+
+# --- rules ---------------------------------------------------------------------------------------
+
+
+def member_rows(findings: Sequence[Finding], evidence: Sequence[Evidence]) -> list[MemberRow]:
+    """A row per finding, the newest phase first; members that have evidence only come last."""
+    by_member = {e.member: e for e in evidence}
+    latest = findings[-1].phase if findings else ""
+    ordered = sorted(findings, key=lambda f: f.phase != latest)
+    rows = [
+        MemberRow(f.member, f.phase, f, by_member.get(f.member) if f.phase == latest else None)
+        for f in ordered
+    ]
+    told = {row.member for row in rows}
+    return rows + [MemberRow(e.member, "", None, e) for e in evidence if e.member not in told]
+
+
+def exhausted_words(share: float | None) -> str:
+    """The exhausted share as a sentence."""
+    if share is None:
+        return ""
+    return f"Of the contexts with an easy distractor, {share:.0%} have no harder candidate left" + (
+        ": more candidates would help." if share >= 0.2 else "."
+    )
+
+
+def recipe_key(text: str) -> str:
+    """The first key of the recipe that a text names, or ""."""
+    known = Recipe().to_dict()
+    for section, name in _KEY.findall(text):
+        if name in known[section]:
+            return f"{section}.{name}"
+    return ""
+
+
+def contexts_of(project: Project, ids: Sequence[str]) -> list[Context]:
+    """The contexts with these ids. An id is its context's content: any version has the same."""
+    for artifact in reversed(project.store.artifacts("prepare")):
+        if artifact.done and (found := project.store.contexts_by_id(artifact.version, ids)):
+            return found
+    return []

@@ -1,0 +1,313 @@
+"""The curves of filter runs: accuracy per member, what the iterations did, the numbers in words.
+
+It draws the runs that it is given and knows neither project nor engine.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from swag_studio import series
+from swag_studio.diagnosis import Diagnosis
+from swag_studio.events import Metric
+from swag_studio.files import write_text
+from swag_studio.ui.charts import Chart
+from swag_studio.ui.page import card, set_role, splitter
+from swag_studio.ui.runs_panel import (
+    ENSEMBLE,
+    PROBE,
+    WAYS,
+    FilterRun,
+    RunPoints,
+    RunsPanel,
+    series_of,
+)
+from swag_studio.ui.tables import Column, Table
+from swag_studio.ui.theme import Theme
+from swag_studio.ui.words import MEMBERS
+
+# Every member has its look in all charts and runs; others follow after these.
+LOOKS = {ENSEMBLE: 0, "mlp": 1, "bow": 2, "cnn": 3, "pos": 4, PROBE: 5}
+CONTROL = "control"
+
+SMALL = (
+    ("replaced_per_context", "Replaced per context", False),
+    ("exhausted_share", "Contexts exhausted", True),
+    ("seconds", "Seconds per iteration", False),
+)
+
+# A mark beside the word: neither rests on colour.
+VERDICTS: dict[series.State, tuple[str, str, str]] = {
+    "too_early": ("…", "too early to tell", "muted"),
+    "falling": ("↓", "falling", "good"),
+    "rising": ("↑", "rising", "warn"),
+    "at_chance": ("✓", "at chance", "good"),
+    "stalled": ("■", "stalled", "bad"),
+}
+
+
+class Standing(NamedTuple):
+    """A member's line in the table. Shares; None where there is nothing."""
+
+    member: str
+    first: float | None
+    now: float | None
+    control: float | None
+    verdict: str
+
+
+def percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.0%}"
+
+
+STANDING_COLUMNS = (
+    Column("Member", lambda s: MEMBERS.get(s.member, s.member)),
+    Column("First", lambda s: s.first, percent, help="The first iteration's accuracy"),
+    Column("Now", lambda s: s.now, percent, help="The last smoothed accuracy"),
+    Column(
+        "Unfiltered",
+        lambda s: s.control,
+        percent,
+        help="The same classifier on random distractors, when last measured",
+        optional=True,
+    ),
+    Column("Verdict", lambda s: s.verdict, stretch=True, help="On the 4-way accuracy"),
+)
+
+
+class CurvesPanel(QWidget):
+    """Charts, the numbers as a table, and the runs to compare with."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.way = WAYS[0]
+        self.run: FilterRun | None = None
+        self._overlaid: list[FilterRun] = []
+        self._verdicts: dict[str, str] = {}
+        self.main = Chart(
+            "Accuracy of the classifiers", theme, y_label="accuracy (%)", percent=True
+        )
+        self.small = {
+            name: Chart(title, theme, x_label="", percent=percent) for name, title, percent in SMALL
+        }
+        for chart in self.small.values():
+            chart.link_x(self.main)
+        self.runs = RunsPanel()
+        self.table = Table(
+            "Accuracy of each member", STANDING_COLUMNS, "No iteration has been measured yet.", 7
+        )
+        self._build()
+
+    def _build(self) -> None:
+        self.ways = QButtonGroup(self)
+        top = QHBoxLayout()
+        top.addWidget(QLabel("Found ending among"))
+        self.way_buttons = {way: QRadioButton() for way in WAYS}
+        for way, button in self.way_buttons.items():
+            self.ways.addButton(button)
+            button.clicked.connect(lambda _=False, way=way: self.show_way(way))
+            top.addWidget(button)
+        self.way_buttons[self.way].setChecked(True)
+        self.save_button = QPushButton("Save all values (CSV) …")
+        self.save_button.setToolTip("Every series of the shown and the overlaid runs, as a table")
+        self.save_button.clicked.connect(self._ask_and_save)
+        top.addStretch(1)
+        left, column = QWidget(), QVBoxLayout()
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(top)
+        parts = splitter(Qt.Orientation.Vertical)
+        parts.addWidget(card(self.main, margins=2))
+        row = QWidget()
+        line = QHBoxLayout(row)
+        line.setContentsMargins(0, 0, 0, 0)
+        for chart in self.small.values():
+            line.addWidget(card(chart, margins=2))
+        parts.addWidget(row)
+        parts.setSizes([640, 360])
+        column.addWidget(parts, 1)
+        left.setLayout(column)
+        heading = QLabel("Where each member stands")
+        set_role(heading, "heading")
+        self.note = QLabel("")
+        self.note.setWordWrap(True)
+        set_role(self.note, "muted")
+        right = card(heading, self.table, self.note, self.runs, self.save_button)
+        layout = right.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.setStretch(3, 1)
+        sides = splitter(Qt.Orientation.Horizontal)
+        sides.addWidget(left)
+        sides.addWidget(right)
+        sides.setStretchFactor(0, 1)
+        sides.setSizes([780, 420])
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 8, 0, 0)
+        whole.addWidget(sides)
+        self._name_ways()
+
+    # --- what is shown -----------------------------------------------------------------------
+
+    def show_runs(self, run: FilterRun | None, overlaid: Sequence[FilterRun]) -> None:
+        """Draws a run anew, and others faint and dashed over it."""
+        if run is None or self.run is None or run.version != self.run.version:
+            self._verdicts = {}
+        self.run, self._overlaid = run, list(overlaid)
+        self._name_ways()
+        self._redraw()
+
+    def show_way(self, way: str) -> None:
+        """Switches between the accuracy among four endings and among all."""
+        self.way = way
+        self.way_buttons[way].setChecked(True)
+        self._redraw()
+
+    def put(self, metrics: Sequence[Metric]) -> None:
+        """Draws new points of the shown run, which has them already: one redraw for all."""
+        assert self.run is not None
+        for m in metrics:
+            if line := self._line(self.run, *series_of(m)):
+                line[0].put(line[1], m.step, m.value)
+        self._mark()
+        self._draw()
+
+    def show_diagnosis(self, diagnosis: Diagnosis) -> None:
+        """Puts the verdicts into the table; a member's newest phase counts."""
+        self._verdicts = {f.member: short(f.verdict) for f in diagnosis.findings}
+        self._tell()
+
+    # --- drawing -----------------------------------------------------------------------------
+
+    def _redraw(self) -> None:
+        for chart in (self.main, *self.small.values()):
+            chart.clear()
+        if self.run is not None:
+            chance = self.run.chances[self.way]
+            self.main.set_reference_lines([(chance, f"chance {chance:.0%}")])
+            for run in (self.run, *self._overlaid):
+                self._draw_run(run)
+            self._mark()
+        self._draw()
+
+    def _draw_run(self, run: FilterRun) -> None:
+        points = run.points
+        members = [(self.way, "main", member) for member in points.members()]
+        for name, arm, member in dict.fromkeys([*members, *points.series()]):
+            if line := self._line(run, name, arm, member):
+                line[0].put_many(line[1], *zip(*points.values(name, member, arm), strict=True))
+
+    def _line(self, run: FilterRun, name: str, arm: str, member: str) -> tuple[Chart, str] | None:
+        """(chart, key) of the line that shows a series, declared if it is new; None if none."""
+        over = run is not self.run
+        label, look = MEMBERS.get(member, member), LOOKS.get(member, len(LOOKS) + 1)
+        key = f"{run.version} {arm} {member}"
+        if name in self.small and arm == "main":
+            chart, label, look = self.small[name], f"run {run.version}", 0
+        elif name != self.way or (arm == CONTROL and (over or member != run.points.head)):
+            return None
+        else:
+            chart = self.main
+            if arm == CONTROL:
+                label, look = f"{label}, unfiltered", len(LOOKS)
+            elif over:
+                label = f"{label}, run {run.version}"
+        curve = arm == "main" and member != PROBE
+        chart.add_series(key, label, look=look, smooth=curve)
+        if over:
+            chart.set_series_style(key, faint=True, dash=True)
+        return chart, key
+
+    def _mark(self) -> None:
+        joined = self.run.points.joined if self.run is not None else None
+        if joined is not None:
+            self.main.set_mark("joined", joined, "all members join")
+
+    def _draw(self) -> None:
+        for chart in (self.main, *self.small.values()):
+            chart.refresh()
+        self._tell()
+
+    # --- words -------------------------------------------------------------------------------
+
+    def _name_ways(self) -> None:
+        chances = self.run.chances if self.run is not None else {WAYS[0]: 0.25, WAYS[1]: 0.1}
+        for way, button in self.way_buttons.items():
+            chance = chances[way]
+            button.setText(f"{round(1 / chance)} endings (chance {chance:.0%})")
+
+    def _tell(self) -> None:
+        points = self.run.points if self.run is not None else RunPoints()
+        rows = [self._standing(points, member) for member in points.members()]
+        if probe := points.values(self.way, PROBE):
+            rows.append(
+                Standing(
+                    PROBE,
+                    probe[0][1],
+                    probe[-1][1] if len(probe) > 1 else None,
+                    None,
+                    "has no say in the filter",
+                )
+            )
+        if rows != self.table.rows_model.rows:
+            self.table.set_rows(rows)
+        self.note.setText(
+            "Unfiltered: the same classifier on random distractors. Where only “Now” has fallen, "
+            "the filter did it."
+            if any(row.control is not None for row in rows)
+            else ""
+        )
+
+    def _standing(self, points: RunPoints, member: str) -> Standing:
+        control = points.values(self.way, member, CONTROL)
+        return Standing(
+            member,
+            points.values(self.way, member)[0][1],
+            points.latest(self.way, member),
+            control[-1][1] if control else None,
+            self._verdicts.get(member, ""),
+        )
+
+    # --- saving ------------------------------------------------------------------------------
+
+    def to_csv(self) -> str:
+        """Every series of the runs, long form: run,series,arm,member,step,value,smoothed."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(["run", "series", "arm", "member", "step", "value", "smoothed"])
+        for run in [self.run, *self._overlaid] if self.run is not None else []:
+            for name, arm, member in run.points.series():
+                values = run.points.values(name, member, arm)
+                means = series.smoothed([value for _, value in values], self.main.smooth)
+                for (step, value), mean in zip(values, means, strict=True):
+                    numbers = repr(float(value)), repr(float(mean))
+                    writer.writerow([run.version, name, arm, member, step, *numbers])
+        return out.getvalue()
+
+    def _ask_and_save(self) -> None:
+        chosen, _ = QFileDialog.getSaveFileName(
+            self, "Save all values", "filter runs.csv", "CSV (*.csv)"
+        )
+        if chosen:
+            write_text(Path(chosen).with_suffix(".csv"), self.to_csv())
+
+
+def short(verdict: series.Verdict) -> str:
+    """ "■ stalled since 30": the verdict for a narrow column."""
+    mark, word, _ = VERDICTS[verdict.state]
+    since = f" since {verdict.since}" if verdict.state in ("at_chance", "stalled") else ""
+    return f"{mark} {word}{since}"
