@@ -16,10 +16,10 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFormLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -55,15 +55,13 @@ class RecipeForm(QWidget):
         super().__init__(parent)
         self.section, self._recipe, self._states = section, recipe, states
         self.fields: dict[str, Field] = {}
-        layout = QFormLayout(self)
-        layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        layout.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(10)
         for f in fields(getattr(recipe, section)):
             field = self.fields[f.name] = Field(f.name, self._value(f.name), f.metadata)
             field.edited.connect(lambda value, name=f.name: self._edited(name, value))
-            label = QLabel(readable(f.name))
-            label.setBuddy(field.editor)
-            layout.addRow(label, field)
+            layout.addWidget(field)
+        layout.addStretch(1)
         self.set_recipe(recipe)
 
     @property
@@ -79,6 +77,16 @@ class RecipeForm(QWidget):
         for key, field in self.fields.items():
             field.set_preset(getattr(values, key), name)
             field.show_value(self._value(key))
+
+    def show_field(self, name: str) -> None:
+        """Takes the focus, and the eye, to a field."""
+        field = self.fields[name]
+        above = self.parentWidget()
+        while above is not None and not isinstance(above, QScrollArea):
+            above = above.parentWidget()
+        if isinstance(above, QScrollArea):
+            above.ensureWidgetVisible(field)
+        field.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _value(self, name: str) -> Any:
         return getattr(getattr(self._recipe, self.section), name)
@@ -129,12 +137,16 @@ class Field(QWidget):
         help_text = _words("muted")
         help_text.setText(self._help)
         self.error, self.note = _words("bad"), _words("muted")
+        label = QLabel(self._label)
+        label.setBuddy(self.editor)
+        set_role(label, "strong")
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 6)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
+        column.addWidget(label)
         column.addLayout(line)
-        for label in (help_text, self.error, self.note):
-            column.addWidget(label)
+        for words in (help_text, self.error, self.note):
+            column.addWidget(words)
         self.refuse("")
         self.tell("")
 
@@ -178,13 +190,13 @@ class Field(QWidget):
         self.editor.blockSignals(blocked)
         self.refuse("")
         self.tell("")
-        self._show_way_back()
 
     def refuse(self, text: str) -> None:
         """Says under the field why its value cannot be; nothing, where it can."""
         self.error.setText(text and f"⚠ {text}")
         self.error.setVisible(bool(text))
         self.editor.setAccessibleDescription(text or self._help)
+        self._show_way_back()
 
     def tell(self, text: str, role: str = "muted") -> None:
         """Says under the field what its new value leads to."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QWidget
 
 from swag_studio.events import Metric, Progress
 from swag_studio.recipe import Recipe
 from swag_studio.records import Artifact
 from swag_studio.ui.charts import Chart
 from swag_studio.ui.forms import RecipeForm
-from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled, splitter
+from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled, set_role, splitter
 from swag_studio.ui.samples_panel import PERPLEXITY, SamplesPanel
 from swag_studio.ui.workspace import Workspace
 
@@ -29,18 +29,27 @@ class LanguageModelsPage(Page):
         self.chart = Chart(
             "Perplexity on the inner development set",
             workspace.theme,
-            x_label="epoch",
+            x_label="after epoch",
             y_label="perplexity",
             smooth=0.0,
         )
-        for widget in (self.hint, self.chart):
+        words = QLabel(
+            "The curves of every fold, forward and backward, appear here epoch by epoch."
+        )
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        words.setWordWrap(True)
+        set_role(words, "muted")
+        self.curves = QStackedWidget()
+        self.curves.addWidget(words)
+        self.curves.addWidget(self.chart)
+        for widget in (self.hint, self.curves):
             widget.setToolTip(PERPLEXITY)
         self.samples = SamplesPanel()
         project = workspace.project
         self.form = RecipeForm("lm", project.recipe, states=project.states)
         self.form.changed.connect(self._recipe_changed)
         left, parts = splitter(Qt.Orientation.Vertical), splitter(Qt.Orientation.Horizontal)
-        left.addWidget(card(self.chart, margins=2))
+        left.addWidget(card(self.curves, margins=2))
         left.addWidget(self.samples)
         left.setSizes([340, 360])
         parts.addWidget(left)
@@ -48,6 +57,8 @@ class LanguageModelsPage(Page):
         parts.setStretchFactor(0, 3)
         parts.setStretchFactor(1, 2)
         parts.setSizes([780, 420])
+        # A page that wraps text is asked for its best height, not its least: it takes what is left.
+        parts.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.body.addWidget(parts)
 
     # --- hooks ---------------------------------------------------------------------------
@@ -114,6 +125,7 @@ class LanguageModelsPage(Page):
     def _draw(self, artifact: Artifact | None) -> None:
         """Draws what the store holds of the version in question."""
         self.chart.clear()
+        self.curves.setCurrentIndex(0)
         if artifact is not None:
             store = self.workspace.project.store
             self._put(store.metrics(self.stage, artifact.version, "perplexity"))
@@ -133,7 +145,8 @@ class LanguageModelsPage(Page):
             key = f"{fold} {direction}"
             look = 2 * int(fold) + (direction == "backward")
             self.chart.add_series(key, f"fold {fold} {direction}", look=look, smooth=False)
-            self.chart.put(key, m.step, m.value)
+            self.chart.put(key, m.step + 1, m.value)  # epochs are counted from 1 here
+            self.curves.setCurrentWidget(self.chart)
         self.chart.refresh()
 
     def _recipe_changed(self, recipe: Recipe) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -39,11 +39,16 @@ _EMPTY = (
 
 def sampled(sample: Sample) -> str:
     """The sampled ending; one that was cut off ends in an ellipsis."""
-    return sample.sampled if sample.complete else f"{sample.sampled} …"
+    return sample.sampled if sample.complete else f"{sample.sampled}\u00a0…"
 
 
 COLUMNS = (
-    Column("First sentence and opening", lambda s: f"{s.sent1} {s.sent2} …", stretch=True),
+    Column(
+        "Context",
+        lambda s: f"{s.sent1} {s.sent2}\u00a0…",
+        help="The first sentence, and how the second one begins",
+        stretch=True,
+    ),
     Column("Found ending", lambda s: s.found, stretch=True),
     Column(
         "Sampled ending",
@@ -172,3 +177,8 @@ class _Top(QStyledItemDelegate):
     ) -> None:
         super().initStyleOption(option, index)
         option.displayAlignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+
+    def sizeHint(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        return super().sizeHint(option, index) + QSize(0, option.fontMetrics.height() // 2)
