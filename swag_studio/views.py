@@ -27,18 +27,23 @@ class ContextRow:
 
 @dataclass(frozen=True, slots=True)
 class PoolEnding:
-    """One row of a context's pool as shown text. `features` are in the pool's order."""
+    """One row of a context's pool as shown text. `features` are in the pool's order.
+
+    `usable` is False for what is never assigned: the found ending, what was cut off, is shorter
+    than found endings may be, or repeats another row.
+    """
 
     row: int
     text: str
     found: bool
     complete: bool
     features: tuple[float, ...]
+    usable: bool = True
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A feature's values over sampled contexts: found endings, and candidates not cut off.
+    """A feature's values over sampled contexts: found endings, and candidates that may be assigned.
 
     `smaller` is how often a found ending's value is smaller than that of a candidate of its own
     context, equal ones counting half; ± `margin` is its 95% interval.

@@ -23,9 +23,10 @@ from safetensors.numpy import load, save
 
 from swag_studio.engine.remap import SWAP_ARRAYS, SWAP_COUNTS, Swaps
 from swag_studio.engine.runtime import seed_for
+from swag_studio.engine.usable import usable_rows
 from swag_studio.errors import ProjectError
 from swag_studio.files import write_bytes
-from swag_studio.pool import Pool, Rows
+from swag_studio.pool import Pool
 
 _INITIAL = "initial.safetensors"
 _INFO = "info"  # the one metadata key: several would be written in random order
@@ -62,23 +63,6 @@ class Assignment:
         if not np.array_equal(self.rows[swaps.place, swaps.slot], swaps.old):
             raise ValueError("the swaps belong to another assignment")
         self.rows[swaps.place, swaps.slot] = swaps.new
-
-
-def usable_rows(rows: Rows, shortest: int) -> NDArray[np.bool_]:
-    """(rows,) which rows of one context may be assigned.
-
-    Never the found ending (row 0), a text equal to it or to an earlier row, one that was cut off,
-    or a sampled one of fewer than `shortest` tokens: found endings are not that short, so length
-    alone would tell it.
-    """
-    tokens = np.ascontiguousarray(rows.tokens)
-    texts = tokens.view(np.dtype((np.void, 2 * tokens.shape[1]))).ravel()
-    usable = np.zeros(len(rows), np.bool_)
-    usable[np.unique(texts, return_index=True)[1]] = True  # of equal ones the first
-    usable[:1] = False
-    usable &= rows.complete == 1
-    usable &= (rows.lengths >= shortest) | (rows.origin > 0)
-    return usable
 
 
 def draw_initial(

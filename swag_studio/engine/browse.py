@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from swag_studio.engine.corpus import Corpus
 from swag_studio.engine.text import TextMaker
+from swag_studio.engine.usable import usable_rows
 from swag_studio.errors import ProjectError
 from swag_studio.pool import Pool, Rows
 from swag_studio.project import Project
@@ -41,6 +42,7 @@ class PoolBrowser:
         corpus = Corpus.load(project.folder(prepared))
         self._ids, self._own, self._words = corpus.context_ids, corpus.own, len(corpus.vocabulary)
         self._maker = TextMaker(corpus.vocabulary)
+        self._shortest = recipe.prepare.min_ending_tokens
         if len(self._ids) != self._pool.layout.contexts:
             raise ProjectError(f"{project.folder(pool)} belongs to other contexts; run Check.")
 
@@ -63,6 +65,7 @@ class PoolBrowser:
         own = self._own_texts(place) if self._own[place] else ()
         if rows.origin.max(initial=0) >= max(1, len(own)):
             raise self._damaged(place)
+        usable = usable_rows(rows, self._shortest)
         return [
             PoolEnding(
                 row=i,
@@ -70,6 +73,7 @@ class PoolBrowser:
                 found=i == 0,
                 complete=bool(rows.complete[i]),
                 features=tuple(rows.features[i].tolist()),
+                usable=bool(usable[i]),
             )
             for i in range(len(rows))
         ]
@@ -77,7 +81,7 @@ class PoolBrowser:
     def distributions(self, contexts: int = SAMPLED_CONTEXTS) -> list[Distribution]:
         """Every feature over a seeded sample of contexts, found against generated.
 
-        Candidates that were cut off are no part of it: none of them is ever assigned.
+        Only candidates that may be assigned are part of it.
         """
         filled = np.flatnonzero(self._pool.counts() > 1)
         rng = np.random.default_rng(self._seed)
@@ -86,7 +90,7 @@ class PoolBrowser:
         found, generated, sizes = [none], [none], []
         for place in chosen.tolist():
             rows = self._rows(place)
-            candidates = rows.features[1:][rows.complete[1:] == 1]
+            candidates = rows.features[usable_rows(rows, self._shortest)]
             if len(candidates):
                 found.append(rows.features[:1])
                 generated.append(candidates)

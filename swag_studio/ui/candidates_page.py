@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QTabWidget, QWidget
 
 from swag_studio.events import Progress
 from swag_studio.project import StageState
@@ -62,6 +62,7 @@ class Worded(QStackedWidget):
         self._content = content
         self.addWidget(self._page)
         self.addWidget(content)
+        self.setContentsMargins(0, 8, 0, 0)
 
     def say(self, text: str, role: str = "muted") -> None:
         """Shows words."""
@@ -103,7 +104,7 @@ class CandidatesPage(Page):
         self.tabs.setAccessibleName("Candidates, giveaways and recipe")
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.pool, "Candidates")
-        self.tabs.addTab(self.giveaways, "Giveaways")
+        self.tabs.addTab(_scrolling(self.giveaways, "Giveaways"), "Giveaways")
         self.tabs.addTab(self._recipe_tab(), "Recipe")
         self.body.addWidget(self.tabs)
         self._say(NOTHING_YET)
@@ -260,6 +261,15 @@ class CandidatesPage(Page):
     def _say(self, text: str, role: str = "muted") -> None:
         self.pool.say(text, role)
         self.giveaways.say(text, role)
+
+
+def _scrolling(content: QWidget, name: str) -> QScrollArea:
+    """A widget that scrolls by itself where large text leaves it no room."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setWidget(content)
+    area.setAccessibleName(name)
+    return area
 
 
 def told(summary: Any) -> str:

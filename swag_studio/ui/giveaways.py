@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from swag_studio.ui.features import NATS, TOKENS, feature
 from swag_studio.ui.histogram import Histogram
-from swag_studio.ui.page import card, set_role, splitter
+from swag_studio.ui.page import card, set_role
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import Theme
 from swag_studio.ui.words import count
@@ -22,6 +21,7 @@ FIRST_SHOWN = ("v_tokens", "v_given_s_n_forward")
 
 # From which share on a giveaway is called so.
 _STRONG, _CLEAR = 0.65, 0.55
+_ROWS_SEEN = 8  # all that a pool has: a giveaway is seen without scrolling
 
 
 def tells(d: Distribution) -> bool:
@@ -51,19 +51,19 @@ def sentence(d: Distribution) -> str:
         TOKENS: ("shorter", "longer"),
         NATS: ("less surprising", "more surprising"),
     }.get(f.unit, ("smaller", "larger"))
-    return f"{told}: found endings are {small if d.smaller > 0.5 else large}."
+    return f"{told}: found endings tend to be {small if d.smaller > 0.5 else large}."
 
 
 COLUMNS = (
-    Column("Number", lambda d: feature(d.name).name),
+    Column("Number", lambda d: feature(d.name).name, stretch=True),
     Column(
         "Told apart",
         lambda d: d.told,
-        lambda share: f"{share:.1%}",
-        help="How often it tells the found ending from a candidate of the same context that was "
-        "not cut off: the area under the ROC curve, as a mean over contexts. 50% is no giveaway",
+        lambda told: f"{told:.1%}",
+        help="How often it tells the found ending from a candidate of the same context, which is "
+        "the area under the ROC curve, as a mean over contexts. 50% is no giveaway",
     ),
-    Column("±", lambda d: d.margin, lambda m: f"{m:.1%}", help="Half of the 95% interval"),
+    Column("Chance", lambda d: d.margin, lambda m: f"± {m:.1%}", help="Half of the 95% interval"),
     Column("Giveaway", verdict),
     Column("What it is", lambda d: feature(d.name).definition, stretch=True),
 )
@@ -126,24 +126,19 @@ class GiveawaysPanel(QWidget):
         self.note = QLabel("")
         self.note.setWordWrap(True)
         set_role(self.note, "muted")
-        self.table = Table("Numbers by what they give away", COLUMNS)
-        self.table.setToolTip("Choose a row to draw it")
+        self.table = Table("Numbers by what they give away", COLUMNS, most=_ROWS_SEEN)
+        self.table.setToolTip("Choose a row to draw it on the left")
         self.table.chosen.connect(self._chosen)
         self.panels = tuple(FeaturePanel(name, theme) for name in FIRST_SHOWN)
-        drawn = QWidget()
-        row = QHBoxLayout(drawn)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = QHBoxLayout()
         row.setSpacing(8)
         for panel in self.panels:
             row.addWidget(panel, 1)
-        parts = splitter(Qt.Orientation.Vertical)
-        parts.addWidget(card(self.note, self.table))
-        parts.addWidget(drawn)
-        parts.setStretchFactor(0, 2)
-        parts.setStretchFactor(1, 3)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(parts)
+        layout.setSpacing(8)
+        layout.addWidget(card(self.note, self.table))
+        layout.addLayout(row, 1)
 
     def show_rows(self, rows: Sequence[Distribution]) -> None:
         """Shows the distributions of every feature, in the pool's order."""
@@ -155,8 +150,8 @@ class GiveawaysPanel(QWidget):
             sampled = count(len(rows[0].found), "context")
             self.note.setText(
                 f"Before any filtering, over {sampled} drawn from the pool and "
-                f"{count(len(rows[0].generated), 'candidate')} of theirs that were not cut off. "
-                "Filtering works against what stands at the top."
+                f"{count(len(rows[0].generated), 'candidate')} of theirs that may be assigned. "
+                "The worst giveaway stands first."
             )
 
     def _chosen(self, row: Distribution | None) -> None:

@@ -63,11 +63,12 @@ class Histogram(QWidget):
         self.plot = pg.PlotWidget(axisItems={"top": _PowerAxis("top")})
         self.plot.setAccessibleName(name)
         self.plot.viewport().setAccessibleName(name)
-        self.plot.setMinimumHeight(120)
+        self.plot.setMinimumHeight(160)
         item = self.plot.getPlotItem()
         item.setMenuEnabled(False)
         item.hideButtons()
         item.setMouseEnabled(False, False)
+        item.getViewBox().setLimits(yMin=0.0)
         item.getAxis("left").setScale(100.0)
         for side in ("left", "bottom", "top"):
             item.getAxis(side).enableAutoSIPrefix(False)

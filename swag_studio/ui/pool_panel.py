@@ -5,6 +5,7 @@ Both show rows that were read elsewhere. They know neither where a pool lies nor
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -28,7 +29,11 @@ from swag_studio.ui.tables import Column, Display, Index, Table, TableModel, sho
 from swag_studio.ui.words import count
 from swag_studio.views import ContextRow, PoolEnding
 
-FOUND, CANDIDATE, CUT_OFF = "★ found", "candidate", "… cut off"
+FOUND, CANDIDATE, CUT_OFF, NOT_USED = "★ found", "candidate", "… cut off", "– not used"
+_KINDS = (
+    "Never assigned: what was cut off, and what is not used because it is shorter than found "
+    "endings may be, or repeats another ending"
+)
 _WALKING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 CONTEXT_COLUMNS = (
@@ -45,7 +50,9 @@ CONTEXT_COLUMNS = (
 
 def kind(ending: PoolEnding) -> str:
     """What an ending is, by a word and a mark."""
-    return FOUND if ending.found else CANDIDATE if ending.complete else CUT_OFF
+    if ending.found:
+        return FOUND
+    return CUT_OFF if not ending.complete else CANDIDATE if ending.usable else NOT_USED
 
 
 class ContextIndex:
@@ -177,7 +184,7 @@ class _EndingModel(TableModel):
 def ending_columns(features: Sequence[Feature]) -> list[Column]:
     """What an ending is, its text, and those of its numbers that its neighbours do not share."""
     columns = [
-        Column("Kind", kind, help="Candidates that were cut off are kept, and never assigned"),
+        Column("Kind", kind, help=_KINDS),
         Column("Ending", lambda ending: ending.text, stretch=True),
     ]
     for i, f in enumerate(features):
@@ -258,7 +265,7 @@ class EndingsPanel(QWidget):
     def _shared(self, ending: PoolEnding) -> str:
         pairs = zip(self._features, ending.features, strict=True)
         parts = [f"{f.name}: {shown(round(value, 2))} {f.unit}" for f, value in pairs if f.shared]
-        return "; ".join(parts)
+        return "  ·  ".join(parts)
 
     def _tell(self) -> None:
         """Says where the found ending stands."""
@@ -267,8 +274,11 @@ class EndingsPanel(QWidget):
         if place is None:
             self.place.setText("")
             return
-        cut = sum(not ending.complete for ending in model.rows)
-        counts = f"{count(model.rowCount() - 1, 'candidate')}, {cut:,} of them cut off."
+        kinds = Counter(map(kind, model.rows))
+        counts = (
+            f"{count(model.rowCount() - 1, 'candidate')}, "
+            f"{kinds[CUT_OFF]:,} cut off and {kinds[NOT_USED]:,} not used."
+        )
         column = self.table.horizontalHeader().sortIndicatorSection()
         if 0 <= column < model.columnCount():
             title = model.columns[column].title

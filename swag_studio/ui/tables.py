@@ -78,6 +78,12 @@ class TableModel(QAbstractTableModel):
         """The rows in the present order."""
         return list(self._rows)
 
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Shows other columns, and no rows."""
+        self.beginResetModel()
+        self.columns, self._given, self._rows, self._order = list(columns), [], [], None
+        self.endResetModel()
+
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Shows other rows, in the order chosen last."""
         self.beginResetModel()
@@ -137,7 +143,7 @@ class Table(QTableView):
     """A view of a TableModel. Enter or a double click opens a row; Ctrl+C copies the chosen ones.
 
     `empty` is what stands in a table without rows. `most` rows are shown before it scrolls; 0 lets
-    the layout decide.
+    the layout decide. `model` is given where rows look or sort in a way of their own.
     """
 
     opened = Signal(object)  # a row
@@ -150,9 +156,10 @@ class Table(QTableView):
         empty: str = "",
         most: int = 0,
         parent: QWidget | None = None,
+        model: TableModel | None = None,
     ) -> None:
         super().__init__(parent)
-        self.rows_model = TableModel(columns, self)
+        self.rows_model = model or TableModel(columns, self)
         self.empty, self._most = empty, most
         self.setModel(self.rows_model)
         self.setAccessibleName(name)
@@ -176,6 +183,12 @@ class Table(QTableView):
         if most:
             self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._fit()
+
+    def set_columns(self, columns: Sequence[Column]) -> None:
+        """Shows other columns, unsorted, and no rows."""
+        self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.rows_model.set_columns(columns)
+        self.set_rows([])
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Shows these rows."""
