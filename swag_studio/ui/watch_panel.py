@@ -118,19 +118,21 @@ class WatchPanel(QWidget):
         self.found.setWordWrap(True)
         self.hits = Table(
             "All contexts of the run",
-            [Column("Context (Enter or a double click watches it)", _words_of, stretch=True)],
+            [Column("Context of the run", _words_of, stretch=True)],
             "No context holds these words.",
         )
         self.hits.setMinimumHeight(5 * self.fontMetrics().lineSpacing())
+        self.hits.setToolTip("Enter or a double click watches a context")
         self.hits.opened.connect(lambda row: self.show_context(row.id))
+        self.watch = QPushButton("Watch")
+        self.watch.setToolTip("Watch the chosen context too")
+        self.watch.setEnabled(False)
+        self.watch.clicked.connect(lambda: self.show_context(self.hits.current().id))
+        self.hits.chosen.connect(lambda row: self.watch.setEnabled(row is not None))
         self.search.returnPressed.connect(self._watch_hit)
-        buttons = QWidget()
-        row = QHBoxLayout(buttons)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(add)
-        row.addWidget(self.remove)
-        row.addStretch(1)
-        return card(self.watched, buttons, self.search, self.hits, self.found)
+        self.found.setMinimumWidth(1)
+        choose, below = _row(add, self.remove), _row(self.found, self.watch)
+        return card(self.watched, choose, self.search, self.hits, below)
 
     def _build_view(self) -> QWidget:
         self.bar = IterationBar()
@@ -139,7 +141,8 @@ class WatchPanel(QWidget):
         self.told.setTextFormat(Qt.TextFormat.PlainText)
         self.told.setWordWrap(True)
         self.slots_view = SlotsView()
-        area = QScrollArea()
+        area = self.area = QScrollArea()
+        area.setStyleSheet("QScrollArea { background: transparent; }")  # as the card around it
         area.setWidgetResizable(True)
         area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # keys scroll it
         area.setAccessibleName("The context and its distractors")
@@ -147,7 +150,7 @@ class WatchPanel(QWidget):
         area.setWidget(self.slots_view)
         area.viewport().setAutoFillBackground(False)
         self.slots_view.setAutoFillBackground(False)
-        area.setMinimumHeight(8 * self.fontMetrics().lineSpacing())
+        area.setMinimumHeight(6 * self.fontMetrics().lineSpacing())
         self.changes = Table(
             "Every replacement in this context",
             [
@@ -162,7 +165,7 @@ class WatchPanel(QWidget):
         self.changes.setMinimumHeight(4 * self.fontMetrics().lineSpacing())
         self.changes.opened.connect(self._go_to)
         both = splitter(Qt.Orientation.Vertical)
-        both.addWidget(card(self.bar, self.told, area))
+        both.addWidget(card(self.bar, self.told, self.slots_view.head, area))
         both.addWidget(self.changes)
         both.setStretchFactor(0, 3)
         both.setStretchFactor(1, 1)
@@ -290,13 +293,15 @@ class WatchPanel(QWidget):
     def _show(self, context: ContextRow | None) -> None:
         """One context with its history; nothing while none is watched."""
         self.remove.setEnabled(context is not None)
-        self.slots_view.setVisible(context is not None)
+        for part in (self.slots_view, self.slots_view.head):
+            part.setVisible(context is not None)
         if context is None or self._reading is None:
             self._shown = None
             self.changes.set_rows([])
             self.told.setText("")
             return
-        self.slots_view.show_context(context)
+        if self.slots_view.show_context(context):
+            self.area.verticalScrollBar().setValue(0)
         history = self._reading.histories[context.id]
         if history is not self._shown:  # else what is chosen there stays so
             self._shown = history
@@ -309,7 +314,9 @@ class WatchPanel(QWidget):
         if context is None or self._reading is None:
             return
         history = self._reading.histories[context.id]
-        self.slots_view.show_held(history.after(iterations), iterations)
+        changed = self.slots_view.show_held(history.after(iterations), iterations)
+        if changed is not None:
+            self.area.ensureWidgetVisible(changed)
         if not iterations:
             self.told.setText("As first drawn, before the first iteration.")
             set_role(self.told, "muted")
@@ -355,6 +362,18 @@ class WatchPanel(QWidget):
         if context is not None and self._watched is not None:
             self._watched.remove(context.id)
             self._fill()
+
+
+def _row(*widgets: QWidget) -> QWidget:
+    """Widgets beside each other; what is left goes to the labels, else to the end."""
+    holder = QWidget()
+    row = QHBoxLayout(holder)
+    row.setContentsMargins(0, 0, 0, 0)
+    for widget in widgets:
+        row.addWidget(widget, isinstance(widget, QLabel))
+    if not any(isinstance(widget, QLabel) for widget in widgets):
+        row.addStretch(1)
+    return holder
 
 
 def _words_of(context: ContextRow) -> str:

@@ -106,9 +106,9 @@ def test_the_first_contexts_are_watched_and_the_latest_iteration_is_shown(
     assert (view.sentence.text(), view.opening.text()) == ("A man waits.", "He …")
     assert (view.found_mark.text(), view.found.text()) == ("✓ found", "opens the door.")
     assert slots(panel) == [
-        "⇄ 1 ant, new in iteration 3 < cat",
+        "⇄ 1 ant, since iteration 3 < cat",
         "2 fox, since iteration 1 < dog",
-        "⇄ 3 bee, new in iteration 3 < owl",
+        "⇄ 3 bee, since iteration 3 < owl",
     ]
     assert panel.told.text() == "⇄ Iteration 3: 2 of 3 distractors replaced."
     assert view.rows[0].mark.property("role") == "accent"
@@ -129,7 +129,7 @@ def test_arrow_keys_step_through_the_iterations(qtbot: QtBot, panel: WatchPanel)
     assert slots(panel) == ["1 cat, first draw", "2 dog, first draw", "3 owl, first draw"]
     assert panel.told.text() == "As first drawn, before the first iteration."
     qtbot.keyClick(panel.bar.number, Qt.Key.Key_Up)
-    assert slots(panel)[1] == "⇄ 2 fox, new in iteration 1 < dog"
+    assert slots(panel)[1] == "⇄ 2 fox, since iteration 1 < dog"
 
 
 def test_another_context_is_shown_at_the_same_iteration(qtbot: QtBot, panel: WatchPanel) -> None:
@@ -138,7 +138,7 @@ def test_another_context_is_shown_at_the_same_iteration(qtbot: QtBot, panel: Wat
     assert panel.slots_view.sentence.text() == "A woman runs."
     assert slots(panel) == [
         "1 one, first draw",
-        "⇄ 2 ten, new in iteration 2 < two",
+        "⇄ 2 ten, since iteration 2 < two",
         "3 six, first draw",
     ]
 
@@ -178,6 +178,27 @@ def test_a_context_is_found_and_watched(qtbot: QtBot, panel: WatchPanel) -> None
     assert panel.slots_view.sentence.text() == "A Girl waits."
     qtbot.keyClicks(panel.search, "x")
     assert panel.hits.rows_model.rows == [] and panel.hits.empty
+
+
+def test_the_button_watches_what_is_chosen(qtbot: QtBot, panel: WatchPanel) -> None:
+    assert not panel.watch.isEnabled()
+    panel.hits.selectRow(3)
+    qtbot.mouseClick(panel.watch, LEFT)
+    settled(qtbot, panel)
+    assert panel.slots_view.sentence.text() == "A boy swims."
+    qtbot.keyClicks(panel.search, "waits")
+    assert not panel.watch.isEnabled()
+
+
+def test_what_changed_is_scrolled_into_view(qtbot: QtBot, panel: WatchPanel) -> None:
+    panel.bar.go(0)
+    panel.resize(800, 380)
+    settled(qtbot, panel)
+    panel.area.verticalScrollBar().setValue(0)
+    panel.bar.go(1)
+    row = panel.slots_view.rows[1]
+    for label in (row.text, row.displaced):
+        assert label.visibleRegion().boundingRect() == label.rect()
 
 
 def test_a_double_click_watches(qtbot: QtBot, panel: WatchPanel) -> None:
@@ -251,7 +272,7 @@ def test_a_context_can_be_asked_for_before_the_run_is_read(
     panel.show()
     settled(qtbot, panel)
     assert panel.slots_view.sentence.text() == "A boy swims." and len(watched(panel)) == 4
-    assert slots(panel)[2] == "⇄ 3 on, new in iteration 3 < of"
+    assert slots(panel)[2] == "⇄ 3 on, since iteration 3 < of"
 
 
 # --- a run at work ---------------------------------------------------------------------------
