@@ -62,7 +62,7 @@ class AssignmentWatch:
         counts = np.maximum(self._pool.counts() - 1, 0).tolist()
         places = {self._ids[place]: place for place in self._contexts.tolist()}
         rows = [
-            ContextRow(places[c.id], c.id, c.sent1, c.sent2, counts[places[c.id]])
+            ContextRow(places[c.id], c.id, c.sent1, c.sent2, counts[places[c.id]], c.found)
             for c in self._store.contexts(self._prepared, selected_only=True)
             if c.id in places
         ]

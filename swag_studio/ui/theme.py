@@ -135,6 +135,8 @@ QLabel[role="muted"] {{ color: {t.muted}; }}
 QLabel[role="good"] {{ color: {t.good}; }}
 QLabel[role="warn"] {{ color: {t.warn}; }}
 QLabel[role="bad"] {{ color: {t.bad}; }}
+QLabel[role="accent"] {{ color: {t.accent}; font-weight: 600; }}
+QLabel[role="struck"] {{ color: {t.muted}; text-decoration: line-through; }}
 QFrame[drop="idle"] {{ border: 2px dashed {t.border}; }}
 QFrame[drop="over"] {{ border: 2px dashed {t.accent};
                        background: {t.raised}; }}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import traceback
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from swag_studio.project import Project
 from swag_studio.recipe import Recipe
 from swag_studio.records import Caption, LeftOut, SourceInfo
 from swag_studio.ui.bridge import Job
-from swag_studio.views import PoolReader, WatchReader
+from swag_studio.views import ContextRow, PoolReader, Slot, WatchReader
 
 REASONS = {"empty_sentence": "the sentence is empty", "no_sentences": "the video has no sentences"}
 
@@ -186,3 +187,60 @@ def _summary(
     shown = [{"document": c.document, "start": c.start, "text": c.text} for c in captions[:5]]
     pairs = len(captions) - info.documents
     return facts | {"adjacent_pairs": pairs, "preview": shown, "left_out_rows": rows}
+
+
+class DrawnWatch:
+    """A filter run drawn as text: contexts below each other, each a line with its words and then a
+    line for each state of its slots. `after` hides what later iterations did.
+
+        A man waits. / He / leaves.
+            cat dog owl
+            cat fox owl
+    """
+
+    version = 1
+
+    def __init__(self, drawing: str) -> None:
+        self._rows: list[ContextRow] = []
+        self.states: list[list[list[str]]] = []
+        self.after = 1_000_000
+        self.asked = 0  # times that a history was read
+        self.error: Exception | None = None
+        for line in filter(str.strip, drawing.splitlines()):
+            if "/" in line:
+                sent1, sent2, found = (part.strip() for part in line.split("/"))
+                place = 2 * len(self._rows)  # of a pool with contexts that have no distractors
+                row = ContextRow(place, f"c{len(self._rows)}", sent1, sent2, 9, found)
+                self._rows.append(row)
+                self.states.append([])
+            else:
+                self.states[-1].append(line.split())
+
+    def iterations(self) -> int:
+        if self.error is not None:
+            raise self.error
+        return min(self.after, max((len(s) - 1 for s in self.states), default=0))
+
+    def contexts(self) -> list[ContextRow]:
+        return self._rows
+
+    def slots(self, place: int, iterations: int) -> list[Slot]:
+        states = self.states[place // 2]
+        result = []
+        for slot, text in enumerate(states[iterations]):
+            since = iterations - 1
+            while since >= 0 and states[since][slot] == text:
+                since -= 1
+            displaced = states[since][slot] if since >= 0 else ""
+            result.append(Slot(slot, 1 + slot, text, since, displaced))
+        return result
+
+    def changes(self, place: int) -> list[tuple[int, int, str, str]]:
+        self.asked += 1
+        states = self.states[place // 2]
+        return [
+            (i, slot, out, into)
+            for i, (before, after) in enumerate(pairwise(states))
+            for slot, (out, into) in enumerate(zip(before, after, strict=True))
+            if out != into
+        ]
