@@ -171,3 +171,51 @@ def people(db: Database) -> None:
         CREATE TABLE people_settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)
             STRICT, WITHOUT ROWID;
     """)
+
+
+@migrations(name="0006_review")
+def review(db: Database) -> None:
+    """The curators' table, one row per context and filter run, and the append-only log of edits.
+
+    `review_rows` repeats what stands elsewhere, so that one narrow table is sorted and filtered;
+    it can be made anew at any time. `curated` and the log cannot.
+    """
+    db.executescript("""
+        CREATE TABLE review_rows (
+            id INTEGER PRIMARY KEY, version INTEGER NOT NULL, context_id TEXT NOT NULL,
+            sent1 TEXT NOT NULL, sent2 TEXT NOT NULL, found TEXT NOT NULL, source TEXT NOT NULL,
+            video_id TEXT NOT NULL, split TEXT NOT NULL, fold INTEGER NOT NULL,
+            status TEXT NOT NULL, verdict TEXT NOT NULL, round INTEGER NOT NULL,
+            judged INTEGER NOT NULL, found_score REAL NOT NULL, margin REAL NOT NULL,
+            newest INTEGER NOT NULL, flags TEXT NOT NULL, excluded INTEGER NOT NULL,
+            edited INTEGER NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX review_rows_by_context ON review_rows (version, context_id);
+        CREATE VIRTUAL TABLE review_text USING fts5 (
+            texts, tokenize = "unicode61 remove_diacritics 2", detail = none
+        );
+        CREATE TABLE curated (
+            version INTEGER NOT NULL, context_id TEXT NOT NULL, state TEXT NOT NULL,
+            PRIMARY KEY (version, context_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE edit_batches (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, who TEXT NOT NULL,
+            name TEXT NOT NULL, undoes INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE edits (
+            batch INTEGER NOT NULL, version INTEGER NOT NULL, context_id TEXT NOT NULL,
+            before TEXT NOT NULL, after TEXT NOT NULL,
+            PRIMARY KEY (batch, version, context_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX edits_by_context ON edits (context_id, batch);
+        CREATE TABLE ending_parents (
+            ending_id TEXT NOT NULL PRIMARY KEY, parent_id TEXT NOT NULL, who TEXT NOT NULL,
+            at TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+    """)
+    # An order or a condition is read from its index alone, without the wide rows.
+    for column in (
+        *("sent1", "sent2", "found", "source", "video_id", "split", "fold", "status", "verdict"),
+        *("round", "judged", "found_score", "margin", "newest", "flags", "excluded", "edited"),
+    ):
+        db.execute(f"CREATE INDEX review_rows_by_{column} ON review_rows (version, {column})")

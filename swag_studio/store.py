@@ -23,10 +23,10 @@ from swag_studio.records import (
     OwnContext,
     SourceInfo,
 )
-from swag_studio.store_people import PeopleTables
+from swag_studio.store_review import ReviewTables
 
 
-class Store(PeopleTables):
+class Store(ReviewTables):
     """The tables of one project. Methods may be called from any thread."""
 
     # --- sources -------------------------------------------------------------------------

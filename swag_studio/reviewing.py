@@ -1,0 +1,176 @@
+"""What a curator may change of a context, how a table of contexts is narrowed, and what is logged.
+
+A context's curated state is a value: every change goes from one state to another, is logged with
+both, and is undone by going back. It knows no SQL and no screen.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from swag_studio.records import folded
+
+FLAGS = ("check", "gibberish", "giveaway", "wrong split", "typo", "offensive")
+STATUSES = ("not judged", "in work", "judged")
+
+
+@dataclass(frozen=True, slots=True)
+class Curated:
+    """What people made of a context: its k distractors in order of rank, and what they noted.
+
+    `endings` are ids by slot, without the found one; `ranks` the slots, the most plausible wrong
+    ending first; empty where nobody has ranked.
+    """
+
+    endings: tuple[str, ...]
+    ranks: tuple[int, ...] = ()
+    flags: tuple[str, ...] = ()
+    comment: str = ""
+    excluded: bool = False
+
+    def to_json(self) -> str:
+        return json.dumps(dataclasses.asdict(self), ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Curated:
+        d = json.loads(text)
+        return cls(
+            tuple(d["endings"]),
+            tuple(d["ranks"]),
+            tuple(d["flags"]),
+            d["comment"],
+            bool(d["excluded"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One step of the log, as undo names it: "Exclude 12 contexts". `undoes` another, or 0."""
+
+    id: int
+    at: str
+    who: str
+    name: str
+    undoes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One context's part of a step: the states before and after."""
+
+    batch: Batch
+    context_id: str
+    before: Curated
+    after: Curated
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRow:
+    """A context as the table shows it.
+
+    `found_score` and `margin` are in logits of the cross-fitted ensemble: `margin` is the found
+    ending's score less that of the distractor that comes nearest to it or passes it. `newest` is
+    the iteration that brought the newest distractor in, -1 if all are from the first draw.
+    """
+
+    id: int
+    context_id: str
+    sent1: str
+    sent2: str
+    found: str
+    source: str
+    video_id: str
+    split: str
+    fold: int
+    status: str
+    verdict: str
+    round: int
+    judged: int
+    found_score: float
+    margin: float
+    newest: int
+    flags: str
+    excluded: bool
+    edited: bool
+
+
+SORTABLE = tuple(f.name for f in dataclasses.fields(ReviewRow) if f.name not in ("id",))
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFilter:
+    """Which contexts a table shows; empty fields do not narrow. `text` is searched in all texts."""
+
+    text: str = ""
+    status: str = ""
+    verdict: str = ""
+    source: str = ""
+    split: str = ""
+    fold: int | None = None
+    annotator: str = ""
+    newest_from: int | None = None
+    newest_to: int | None = None
+    flag: str = ""
+    edited: bool | None = None
+    excluded: bool | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that narrow."""
+        return {k: v for k, v in dataclasses.asdict(self).items() if v not in ("", None)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ReviewFilter:
+        """A saved filter; fields that this version does not know are left out."""
+        names = {f.name for f in dataclasses.fields(cls)}
+        return cls(**{k: v for k, v in values.items() if k in names})
+
+
+# --- searching -------------------------------------------------------------------------------
+
+# Scripts that are written without spaces: each character is a word of its own in the index.
+_UNSPACED = re.compile(
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
+)
+
+
+def searchable(text: str) -> str:
+    """`text` as the full-text index gets it."""
+    return _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFKC", text).casefold())
+
+
+def match_query(text: str) -> str:
+    """The index's query for what a person typed: all its words, each by its beginning.
+
+    Empty where there is no word in it.
+    """
+    terms = []
+    for word in searchable(text).replace('"', " ").split(" "):
+        terms += [t for t in re.split(r"[^\w]+", word) if t]
+    return " ".join(f'"{t}"' if _UNSPACED.match(t) else f'"{t}"*' for t in terms)
+
+
+# --- editing ---------------------------------------------------------------------------------
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+
+
+def text_problem(text: str, found: str, others: Sequence[str]) -> str:
+    """Why `text` may not become a wrong ending, as a sentence; empty when it may."""
+    if not text.strip():
+        return "The ending is empty. Write what happens, or replace it from the pool."
+    if text != text.strip() or "  " in text:
+        return "There is space at an end, or twice in a row. Remove it."
+    if CONTROL.search(text):
+        return "There is a control character or a line break in it. Remove it."
+    if folded(text) == folded(found):
+        return "This is the right ending. A wrong one must differ from it."
+    if folded(text) in {folded(other) for other in others}:
+        return "Another ending of this context has the same text."
+    return ""
