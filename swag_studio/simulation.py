@@ -117,7 +117,7 @@ def _share_in_top(place: int, size: int) -> float:
 
 
 def _label(shares: Shares, in_top: float, top: bool, rng: random.Random) -> Label:
-    """A label by the shares, given whether the ending is in the top two, as it is `in_top` often."""
+    """A label by the shares, given whether it is in the top two, where it is `in_top` often."""
     if not top and rng.random() < shares.gibberish / (1 - in_top):
         return "gibberish"
     likely = shares.likely / (shares.likely + shares.unlikely)
