@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sqlite3
 import sys
@@ -26,6 +27,7 @@ from swag_studio import files
 from swag_studio.connections import Connections
 from swag_studio.engine import generate, pipeline
 from swag_studio.engine.engine import Engine
+from swag_studio.engine.ingest import run_import
 from swag_studio.errors import StageError
 from swag_studio.events import Event, Progress
 from swag_studio.project import Project
@@ -171,13 +173,25 @@ def test_what_fails_again_and_again_is_told_once(qtbot: QtBot, window: MainWindo
     assert panel.list.text().splitlines()[:3] == ["one", "The disk is full.", "trace"]
 
 
-def _much(project: Project, artifact: Artifact, summary: object) -> Artifact:
+CONNECT = Connections._connect
+
+
+def with_few_pages(self: Connections) -> Database:
+    """A connection to a database that may hardly grow: SQLite's own limit, which it tells as it
+    tells a full disk."""
+    db = CONNECT(self)
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    db.execute(f"PRAGMA max_page_count = {pages + 4}")
+    return db
+
+
+def much(project: Project, artifact: Artifact, summary: object) -> Artifact:
     """Writes more than the free pages of a database hold."""
     project.store.put_artifact(replace(artifact, done=True, recipe="#" * 1_000_000))
     return artifact
 
 
-def _room(project: Project) -> Iterator[Event]:
+def room(project: Project) -> Iterator[Event]:
     """Lifts the limit of this thread's connection."""
     project.store.db.execute("PRAGMA max_page_count = 1000000")
     yield Progress("", 1, 1)
@@ -220,22 +234,13 @@ def test_a_folder_that_takes_no_more_files(
 def test_a_database_that_is_full(
     qtbot: QtBot, tiny: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By SQLite's own limit of pages: what it does there is what it does on a full disk."""
-    connect = Connections._connect
-
-    def full(self: Connections) -> Database:
-        db = connect(self)
-        (pages,) = db.execute("PRAGMA page_count").fetchone()
-        db.execute(f"PRAGMA max_page_count = {pages + 4}")
-        return db
-
     with monkeypatch.context() as patch:
-        patch.setattr(Connections, "_connect", full)  # the engine's thread has none yet
-        patch.setattr(Project, "finish", _much)
+        patch.setattr(Connections, "_connect", with_few_pages)  # the engine's thread has none yet
+        patch.setattr(Project, "finish", much)
         run(qtbot, tiny)
     assert told(qtbot, tiny)[0].startswith("Sampling candidates: The disk is full.")
     assert whole(tiny) and not is_done(tiny)
-    tiny.workspace.bridge.submit(lambda: _room(tiny.workspace.project))
+    tiny.workspace.bridge.submit(lambda: room(tiny.workspace.project))
     run(qtbot, tiny)
     assert is_done(tiny) and whole(tiny)
 
@@ -282,3 +287,58 @@ def test_a_project_that_is_moved_away_while_it_runs(qtbot: QtBot, tiny: MainWind
     elsewhere.rename(project.root)
     run(qtbot, tiny)
     assert is_done(tiny) and whole(tiny)
+
+
+# --- lived through: imports ------------------------------------------------------------------
+
+
+def bring_in(
+    qtbot: QtBot, window: MainWindow, path: Path, meanwhile: Callable[[], object] = lambda: None
+) -> None:
+    """Imports a file with the engine's own job; `meanwhile` is called at its first event."""
+    project = window.workspace.project
+
+    def job() -> Iterator[Event]:
+        for number, event in enumerate(run_import(path, project)):
+            if not number:
+                meanwhile()
+            yield event
+
+    window.workspace.bridge.submit(job, "Import")
+    qtbot.waitUntil(lambda: window.workspace.bridge.idle, timeout=WITHIN)
+
+
+def file_of_captions(folder: Path, count: int) -> Path:
+    path = folder / "captions.jsonl"
+    lines = [
+        {"document": f"d{i // 5}", "position": i % 5, "text": f"She opens the door {i} of a house."}
+        for i in range(count)
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_a_source_that_vanishes_while_it_is_read(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = file_of_captions(tmp_path, 50)
+    bring_in(qtbot, window, path, path.unlink)
+    assert told(qtbot, window) == (f"Importing: {path}: there is no such file.", "")
+    assert window.workspace.project.store.sources() == [] and whole(window)
+    bring_in(qtbot, window, file_of_captions(tmp_path, 50))
+    assert len(window.workspace.project.store.sources()) == 1 and whole(window)
+
+
+def test_an_import_that_fills_the_disk_leaves_nothing(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, store = file_of_captions(tmp_path, 3000), window.workspace.project.store
+    with monkeypatch.context() as patch:
+        patch.setattr(Connections, "_connect", with_few_pages)
+        bring_in(qtbot, window, path)
+    text, detail = told(qtbot, window)
+    assert text.startswith("Importing: The disk is full.") and "door" not in text + detail
+    assert store.sources() == [] and list(store.captions()) == [] and whole(window)
+    window.workspace.bridge.submit(lambda: room(window.workspace.project))
+    bring_in(qtbot, window, path)
+    assert [source.captions for source in store.sources()] == [3000] and whole(window)
