@@ -13,6 +13,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from swag_studio.errors import in_words
+
 log = logging.getLogger(__name__)
 
 Work = Callable[[], Any]
@@ -41,7 +43,7 @@ class Background(QObject):
     ) -> None:
         """Has `work` done in the thread and hands its result to `then` in the window's thread.
 
-        On an exception `failed` gets its text; the traceback goes to the log.
+        On an exception `failed` gets it in words; the traceback goes to the log.
         """
         with self._turn:
             if self._closed:
@@ -59,14 +61,16 @@ class Background(QObject):
         with self._turn:
             return self._at_work or bool(self._waiting)
 
-    def close(self, timeout: float = 5.0) -> None:
-        """Drops what waits and ends the thread."""
+    def close(self, timeout: float = 5.0) -> bool:
+        """Drops what waits and ends the thread. False when it has not ended in time."""
         with self._turn:
             self._closed = True
             self._waiting.clear()
             self._turn.notify()
-        if self._thread is not None:
-            self._thread.join(timeout)
+        if self._thread is None:
+            return True
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         while True:
@@ -82,8 +86,8 @@ class Background(QObject):
                 result = work()
             except Exception as error:
                 log.warning("a read for %s failed", key, exc_info=True)
-                text = str(error) or type(error).__name__
-                self._send(failed, text)
+                fault = f"A fault of the program ({type(error).__name__}); the log has more."
+                self._send(failed, in_words(error, fault))
             else:
                 self._send(then, result)
 
