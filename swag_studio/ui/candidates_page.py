@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QStackedWidget, 
 from swag_studio.events import Progress
 from swag_studio.project import StageState
 from swag_studio.recipe import Recipe
+from swag_studio.records import Artifact
 from swag_studio.ui.forms import RecipeForm
 from swag_studio.ui.giveaways import GiveawaysPanel
 from swag_studio.ui.page import (
@@ -25,13 +27,11 @@ from swag_studio.ui.page import (
     splitter,
 )
 from swag_studio.ui.pool_panel import ContextIndex, ContextList, EndingsPanel
-from swag_studio.ui.theme import ems
 from swag_studio.ui.words import count
 from swag_studio.ui.workspace import Workspace
 from swag_studio.views import ContextRow, Distribution, PoolEnding, PoolReader
 
 SAMPLED_CONTEXTS = 200  # of which the distributions are drawn
-_FORM_LETTERS = 90  # wide: help texts read badly in longer lines
 
 NOTHING_YET = (
     "Here every context's candidates will stand: the found ending first, then what the language "
@@ -111,12 +111,18 @@ class CandidatesPage(Page):
 
     def _recipe_tab(self) -> QWidget:
         recipe = scrolled(self.form, "How candidates are sampled")
-        recipe.setMaximumWidth(ems(self, _FORM_LETTERS))
+        self.figures = QLabel("")
+        self.figures.setTextFormat(Qt.TextFormat.PlainText)
+        self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.figures.setWordWrap(True)
+        heading = QLabel("What came of it")
+        set_role(heading, "strong")
         tab = QWidget()
         row = QHBoxLayout(tab)
         row.setContentsMargins(0, 8, 0, 0)
-        row.addWidget(recipe, 1)
-        row.addStretch(0)
+        row.setSpacing(8)
+        row.addWidget(recipe, 3)
+        row.addWidget(card(heading, self.figures), 2, Qt.AlignmentFlag.AlignTop)
         return tab
 
     # --- heading -------------------------------------------------------------------------
@@ -136,6 +142,7 @@ class CandidatesPage(Page):
         else:
             words, role = STATE_WORDS[state.state], STATE_ROLES[state.state]
             self.tell(words, role, *self._next(state))
+        self.figures.setText(figures_of(state.artifact))
         if not tables and self._failed:
             self._shown = 0  # a job may have mended what could not be read
         if self.isVisible():
@@ -272,12 +279,31 @@ def _scrolling(content: QWidget, name: str) -> QScrollArea:
     return area
 
 
-def told(summary: Any) -> str:
-    """The counts of a pool in words."""
-    contexts, left_out = int(summary.get("contexts", 0)), int(summary.get("left_out", 0))
-    each, cut = float(summary.get("candidates_per_context", 0)), summary.get("cut_off_share", 0)
+def told(summary: Mapping[str, Any]) -> str:
+    """The counts of a pool in a sentence."""
+    contexts, left_out = summary.get("contexts", 0), summary.get("left_out", 0)
+    each, cut = summary.get("candidates_per_context", 0), summary.get("cut_off_share", 0)
     out = f"; {left_out:,} left out with too few" if left_out else ""
     return (
         f"{count(contexts, 'context')} with {each:,.0f} candidates on average{out}; "
         f"{cut:.1%} of the candidates were cut off."
     )
+
+
+def figures_of(pool: Artifact | None) -> str:
+    """What was drawn for a pool, and what to change where that was too little."""
+    if pool is None or not pool.done:
+        return "What was drawn, repeated and cut off stands here once the candidates are sampled."
+    s: Mapping[str, Any] = pool.summary
+    names = ("contexts", "left_out", "candidates", "cut_off", "drawn", "repeated")
+    n = {name: int(s.get(name, 0)) for name in names}
+    more = " A higher temperature, or more draws, brings more of them in." if n["left_out"] else ""
+    lines = (
+        f"Version {pool.version}: {count(n['candidates'], 'candidate')} for "
+        f"{count(n['contexts'], 'context')}, {s.get('candidates_per_context', 0):,.1f} each.",
+        f"Left out: {count(n['left_out'], 'context')} with too few different candidates.{more}",
+        f"Drawn: {n['drawn']:,}, of which {s.get('repeated_share', 0):.1%} repeated an earlier "
+        "one or the found ending. A higher temperature repeats less.",
+        f"Cut off: {n['cut_off']:,}, or {s.get('cut_off_share', 0):.1%}. They are never assigned.",
+    )
+    return "\n\n".join(lines)

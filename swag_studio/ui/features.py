@@ -34,25 +34,25 @@ _PERPLEXITY = "In nats per token: e to this power is the perplexity."
 # code -> (head of its column, definition); METHOD section 2, row MLP features.
 _DEFINED = {
     "s_n_forward": (
-        "Context",
+        "Context, forward",
         f"{_MEAN} the first sentence and the noun phrase, read forward. {_PERPLEXITY}",
     ),
     "v_given_s_n_forward": (
-        "After context",
+        "Forward",
         f"{_MEAN} the ending, read forward after the first sentence and the noun phrase. "
         f"{_PERPLEXITY}",
     ),
     "s_n_given_v_backward": (
-        "Context, back",
+        "Context",
         f"{_MEAN} the noun phrase and the first sentence, read backward after the ending. "
         f"{_PERPLEXITY}",
     ),
     "v_backward": (
-        "Ending, back",
+        "Backward",
         f"{_MEAN} the ending, read backward and by itself. {_PERPLEXITY}",
     ),
     "last_token": (
-        "Last token",
+        "Last",
         "−log p of the ending's last token, read forward after all that stands before it. In nats.",
     ),
     "v_tokens": ("Tokens", "Tokens of the ending, its final stop among them."),

@@ -56,16 +56,16 @@ def sentence(d: Distribution) -> str:
 
 COLUMNS = (
     Column("Number", lambda d: feature(d.name).name, stretch=True),
+    Column("What it is", lambda d: feature(d.name).definition, stretch=True),
+    Column("Giveaway", verdict),
     Column(
         "Told apart",
         lambda d: d.told,
         lambda told: f"{told:.1%}",
-        help="How often it tells the found ending from a candidate of the same context, which is "
-        "the area under the ROC curve, as a mean over contexts. 50% is no giveaway",
+        help="How often it tells the found ending from a candidate of the same context: the area "
+        "under the ROC curve, as a mean over contexts. 50% is no giveaway",
     ),
-    Column("Chance", lambda d: d.margin, lambda m: f"± {m:.1%}", help="Half of the 95% interval"),
-    Column("Giveaway", verdict),
-    Column("What it is", lambda d: feature(d.name).definition, stretch=True),
+    Column("±", lambda d: d.margin, lambda m: f"{m:.1%}", help="Half of the 95% interval"),
 )
 
 

@@ -15,7 +15,7 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from swag_studio.ui.theme import DASHES, Theme
 
@@ -64,6 +64,8 @@ class Histogram(QWidget):
         self.plot.setAccessibleName(name)
         self.plot.viewport().setAccessibleName(name)
         self.plot.setMinimumHeight(160)
+        ignored = QSizePolicy.Policy.Ignored  # pyqtgraph's wish of 480 pixels
+        self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, ignored)
         item = self.plot.getPlotItem()
         item.setMenuEnabled(False)
         item.hideButtons()
