@@ -2,18 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtGui import (
+    QColor,
+    QIcon,
+    QPaintEngine,
+    QPainter,
+    QPen,
+    QPixmap,
+    QPolygonF,
+    QTransform,
+)
+from PySide6.QtWidgets import QWidget
 
-from swag_studio.ui.curves import Curve
+from swag_studio.ui.curves import Curve, Floats
 from swag_studio.ui.theme import DASHES, MARKS, Theme
 
 SWATCH = 30, 12  # pixels
+
+
+def paled(colour: str, ground: str, strength: float) -> QColor:
+    """The colour at this strength over a ground, opaque: to blend each pixel costs a frame."""
+    pairs = zip(QColor(colour).getRgb()[:3], QColor(ground).getRgb()[:3], strict=True)
+    return QColor(*(round(below + strength * (above - below)) for above, below in pairs))
+
+
+class Line(pg.PlotCurveItem):
+    """A line of some pixels' width that costs no more than a few of one pixel; NaN is a gap.
+
+    Qt outlines a wide line and fills the outline, which takes seconds where thousands of steep
+    pieces overlap. Thin lines drawn beside each other look the same.
+    """
+
+    _pieces: list[QPolygonF] | None = None  # the data between its gaps
+
+    def updateData(self, *args: Any, **options: Any) -> None:
+        self._pieces = None
+        super().updateData(*args, **options)
+
+    def paint(self, painter: QPainter, option: Any, widget: QWidget | None = None) -> None:
+        if self.xData is None:
+            return
+        if self._pieces is None:
+            self._pieces = list(_pieces(self.xData, self.yData))
+        pen, place = QPen(self.opts["pen"]), painter.transform()
+        density = painter.device().devicePixelRatioF()
+        width = round(pen.widthF() * density)
+        if painter.paintEngine().type() == QPaintEngine.Type.SVG:
+            width = 1  # of lines; their pen stays as wide as it is
+        elif width > 1:
+            pen.setWidth(1)
+            if pen.style() != Qt.PenStyle.SolidLine:  # a dash's length is in widths of its line
+                pen.setDashPattern([width * part for part in pen.dashPattern()])
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(pen)
+        for across, down in {(i, 0) for i in range(width)} | {(0, i) for i in range(width)}:
+            shift = QTransform.fromTranslate(across / density, down / density)
+            painter.setTransform(place * shift)
+            for piece in self._pieces:
+                painter.drawPolyline(piece) if len(piece) > 1 else painter.drawPoints(piece)
+        painter.setTransform(place)
+
+
+def _pieces(x: Floats, y: Floats) -> Iterator[QPolygonF]:
+    """The line's polygons between values that are not finite."""
+    gaps = np.flatnonzero(~np.isfinite(y))
+    for first, last in zip([0, *(gaps + 1)], [*gaps, len(y)], strict=True):
+        if last > first:
+            yield pg.functions.arrayToQPolygonF(x[first:last], y[first:last])
 
 
 @dataclass(eq=False)
@@ -24,15 +86,15 @@ class Series:
     label: str
     look: int
     curve: Curve
-    strong: pg.PlotCurveItem
-    thin: pg.PlotCurveItem | None  # the raw values, where the strong line is smoothed
+    strong: Line
+    thin: Line | None  # the raw values, where the strong line is smoothed
     dashed: bool | None = None  # None: as the look has it
     faint: bool = False
     visible: bool = True
     dirty: bool = True
 
     @property
-    def lines(self) -> list[pg.PlotCurveItem]:
+    def lines(self) -> list[Line]:
         return [self.strong] if self.thin is None else [self.thin, self.strong]
 
     @property
@@ -45,10 +107,10 @@ class Series:
             return DASHES[self.look % len(DASHES)]
         return Qt.PenStyle.DashLine if self.dashed else Qt.PenStyle.SolidLine
 
-    def colour(self, theme: Theme, alpha: int = 255) -> QColor:
-        colour = QColor(theme.series[self.look % len(theme.series)])
-        colour.setAlpha(alpha * 5 // 9 if self.faint else alpha)
-        return colour
+    def colour(self, theme: Theme, strength: float = 1.0) -> QColor:
+        """The look's, paled towards the background."""
+        strength *= 0.55 if self.faint else 1.0
+        return paled(theme.series[self.look % len(theme.series)], theme.surface, strength)
 
     def pen(self, theme: Theme) -> QPen:
         """The strong line's."""
@@ -58,7 +120,7 @@ class Series:
         """Gives the lines the colours of a theme."""
         self.strong.setPen(self.pen(theme))
         if self.thin is not None:
-            self.thin.setPen(pg.mkPen(self.colour(theme, 110), width=1))
+            self.thin.setPen(pg.mkPen(self.colour(theme, 0.45), width=1))
 
     def spot(self, theme: Theme, x: float, y: float) -> dict[str, Any]:
         """The mark at a place, for a scatter plot."""

@@ -84,6 +84,7 @@ class Picture:
         buffer = QBuffer()
         generator = QSvgGenerator()
         generator.setOutputDevice(buffer)
+        generator.setResolution(self.plot.logicalDpiX())  # pyqtgraph's axes scale by it
         generator.setSize(self.size)
         generator.setViewBox(QRectF(0, 0, self.size.width(), self.size.height()))
         generator.setTitle(self.title)
@@ -109,4 +110,6 @@ class Picture:
             painter.restore()
         source = QRectF(self.plot.viewport().rect())
         target = QRectF(QPointF(MARGIN, self.top), source.size())
+        self.plot.show_focus(False)
         self.plot.scene().render(painter, target, source)
+        self.plot.show_focus(self.plot.hasFocus())

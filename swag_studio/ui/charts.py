@@ -11,7 +11,8 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -99,7 +100,7 @@ class Chart(QWidget):
         top.addWidget(self.follow_button)
         top.addWidget(self._save)
         self._legend = FlowLayout(spacing=2)
-        layout = QVBoxLayout(self)
+        layout = self._layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 6)
         layout.setSpacing(4)
         layout.addLayout(top)
@@ -123,6 +124,19 @@ class Chart(QWidget):
         )
         for key, button in self._buttons.items():
             button.setIcon(self.plot.series[key].swatch(theme))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_room()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._keep_room()
+
+    def _keep_room(self) -> None:
+        """A legend of several rows must not grow over the plot."""
+        self.setMinimumHeight(self._layout.totalMinimumHeightForWidth(self.width()))
 
     # --- series --------------------------------------------------------------------------
 
@@ -155,6 +169,7 @@ class Chart(QWidget):
         button.toggled.connect(lambda on: self.set_visible(key, on))
         self._buttons[key] = button
         self._legend.addWidget(button)
+        self._keep_room()
         button.setChecked(visible)
 
     def put(self, key: str, step: float, value: float) -> None:
@@ -175,6 +190,7 @@ class Chart(QWidget):
             self._legend.removeWidget(button)
             button.hide()
             button.deleteLater()
+            self._keep_room()
 
     def clear(self) -> None:
         """Removes all series, reference lines and marks."""
@@ -253,12 +269,15 @@ class Chart(QWidget):
         self.follow_changed.emit(on)
 
     def values_at(self, x: float) -> str:
-        """The visible series' values at the step nearest to `x`, a line each."""
+        """The visible series' values at the step nearest to `x`, a line each if there is room."""
         step = self.plot.step_near(x)
         if step is None:
             return ""
-        values = (f"{s.label}: {self.format(s.curve.at(step))}" for s in self.plot.visible())
-        return "\n".join([f"{self.x_label} {step:g}".strip(), *values])
+        values = [f"{s.label}: {self.format(s.curve.at(step))}" for s in self.plot.visible()]
+        lines = max(1, int(self.plot.box.height() / self.fontMetrics().height()) - 2)
+        beside = -(-len(values) // lines)
+        rows = ("   ".join(values[i : i + beside]) for i in range(0, len(values), beside))
+        return "\n".join([f"{self.x_label} {step:g}".strip(), *rows])
 
     def format(self, value: float) -> str:
         if math.isnan(value):

@@ -16,7 +16,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QShowEvent
 
 from swag_studio.ui.axes import ValueAxis
-from swag_studio.ui.chart_looks import Series, newest
+from swag_studio.ui.chart_looks import Line, Series, newest
 from swag_studio.ui.curves import Curve, Floats, thinned
 from swag_studio.ui.theme import Theme
 
@@ -47,7 +47,9 @@ class Plot(pg.PlotWidget):
         self._limits: tuple[float | None, float | None] = (None, None)
         self._cursor = pg.InfiniteLine(angle=90)
         self._cursor.hide()
-        self._ends = pg.ScatterPlotItem(pxMode=True)
+        self._ends = pg.ScatterPlotItem(
+            useCache=False
+        )  # the cache is a bitmap, also in a saved SVG
         self.theme = theme
         self._build()
         self.set_theme(theme)
@@ -64,7 +66,7 @@ class Plot(pg.PlotWidget):
         self.box.disableAutoRange()
         self.box.sigRangeChangedManually.connect(self.stop_following)
         self.box.sigXRangeChanged.connect(self._x_changed)
-        self.box.sigResized.connect(self._draw_all)
+        self.box.sigResized.connect(self._redraw)
         self.scene().sigMouseMoved.connect(self._hover)
         self.scene().sigPrepareForPaint.connect(self._draw_dirty)
 
@@ -74,12 +76,14 @@ class Plot(pg.PlotWidget):
         """A new series without points; `smooth` 0 draws the values alone."""
         thin = self._line() if smooth > 0.0 else None
         series = Series(key, label, look, Curve(smooth), self._line(), thin)
+        if thin is not None:
+            thin.setZValue(-1)  # under all that is smoothed
         series.dress(self.theme)
         self.series[key] = series
         return series
 
-    def _line(self) -> pg.PlotCurveItem:
-        line = pg.PlotCurveItem(connect="finite", antialias=False)
+    def _line(self) -> Line:
+        line = Line()
         self.addItem(line, ignoreBounds=True)
         return line
 
@@ -135,7 +139,7 @@ class Plot(pg.PlotWidget):
         self.setBackground(theme.surface)
         for name in ("bottom", "left"):
             self.getPlotItem().getAxis(name).dress(theme, self.font())
-        self._show_focus()
+        self.show_focus(self.hasFocus())
         self._cursor.setPen(pg.mkPen(theme.muted))
         for line in (*(line for line, _ in self._levels), *self._marks.values()):
             self._dress_line(line)
@@ -157,23 +161,23 @@ class Plot(pg.PlotWidget):
         if event.type() == QEvent.Type.FontChange:
             self.set_theme(self.theme)
 
-    def _show_focus(self) -> None:
-        self.box.setBorder(pg.mkPen(self.theme.accent, width=2) if self.hasFocus() else None)
+    def show_focus(self, on: bool) -> None:
+        self.box.setBorder(pg.mkPen(self.theme.accent, width=2) if on else None)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._show_focus()
+        self.show_focus(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self._show_focus()
+        self.show_focus(False)
 
     # --- drawing -------------------------------------------------------------------------
 
     def refresh(self) -> None:
         """Draws what changed; of a plot that is not seen, when it is."""
         if self.isVisible() and any(s.dirty for s in self.visible()):
-            self._follow()
+            self._follow()  # which draws, if there are new steps
             self._draw_dirty()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -190,19 +194,20 @@ class Plot(pg.PlotWidget):
         if dirty:
             self._draw_ends()
 
-    def _draw_all(self) -> None:
-        for series in self.visible():
-            self._draw(series)
-        self._draw_ends()
+    def _redraw(self) -> None:
+        for series in self.series.values():
+            series.dirty = True
+        self.refresh()
 
     def _draw(self, series: Series) -> None:
         low, high = self.box.viewRange()[0]
         columns = max(64, int(self.box.width() * self.devicePixelRatioF()))
-        curve = series.curve
-        x, y = thinned(curve.x, curve.y, low, high, columns)
+        curve, strong = series.curve, series.curve.y
         if series.thin is not None:
+            x, y = thinned(curve.x, curve.y, low, high, columns)
             series.thin.setData(x, self._places(y))
-            x, y = thinned(curve.x, curve.mean, low, high, columns)
+            strong = curve.mean
+        x, y = thinned(curve.x, strong, low, high, columns // 2)  # it is two pixels wide
         series.strong.setData(x, self._places(y))
 
     def _draw_ends(self) -> None:
@@ -247,7 +252,7 @@ class Plot(pg.PlotWidget):
         self._axis.set_log(on)
         for line, value in self._levels:
             line.setValue(self._place(value))
-        self._draw_all()
+        self._redraw()
         self._follow()
 
     def _follow(self) -> None:
@@ -264,7 +269,8 @@ class Plot(pg.PlotWidget):
         low, high = self._extent(steps)
         if low <= high:
             room = 0.05 if self._axis.log else abs(low) * 0.1 or 1.0
-            self.setYRange(*_roomy(low, high, room), padding=0.03)
+            padding = 0.06 if None in self._limits else 0.02
+            self.setYRange(*_roomy(low, high, room), padding=padding)
 
     def _extent(self, steps: Range) -> Range:
         """The least and greatest place on the y-axis that is to be seen; inf, -inf for none."""
@@ -282,7 +288,10 @@ class Plot(pg.PlotWidget):
         for plot in self.peers():
             if plot is not self:
                 plot.setXRange(*steps, padding=0)  # tells nothing where it is there already
-        self._draw_all()
+        for series in self.visible():
+            self._draw(series)
+            series.dirty = False
+        self._draw_ends()
 
     def stop_following(self) -> None:
         for plot in self.peers():
