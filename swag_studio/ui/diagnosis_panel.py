@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QStackedWidget,
+    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
@@ -29,6 +30,8 @@ from swag_studio.project import Project
 from swag_studio.recipe import STAGE_SECTIONS, Recipe
 from swag_studio.records import Context
 from swag_studio.ui.filter_curves_panel import VERDICTS
+from swag_studio.ui.flow import FlowLayout
+from swag_studio.ui.forms import in_words, readable
 from swag_studio.ui.page import card, scrolled, set_role, splitter
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
@@ -41,7 +44,7 @@ KINDS = {
     "tags": "word classes",
     "features": "figures of the language models",
 }
-_KEY = re.compile(r"\b(" + "|".join(STAGE_SECTIONS[s][0] for s in STAGE_SECTIONS) + r")\.(\w+)\b")
+_KEY = re.compile(rf"\b({'|'.join(s for part in STAGE_SECTIONS.values() for s in part)})\.(\w+)")
 
 
 class MemberRow(NamedTuple):
@@ -104,7 +107,7 @@ FEATURE_COLUMNS = (
 )
 CONTEXT_COLUMNS = (
     Column("First sentence", lambda c: c.sent1, stretch=True),
-    Column("Second sentence begins", lambda c: c.sent2),
+    Column("Second begins", lambda c: c.sent2),
     Column("Found ending", lambda c: c.found, stretch=True),
 )
 
@@ -130,7 +133,10 @@ class BarDelegate(QStyledItemDelegate):
             height = table.fontMetrics().xHeight()
             bar = QRect(room.left(), room.center().y() - height // 2, width, height)
             palette = table.palette()
-            painter.fillRect(bar, palette.highlight() if clue.weight > 0 else palette.mid())
+            brush = palette.highlight() if clue.weight > 0 else palette.placeholderText()
+            if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
+                brush = palette.highlightedText()
+            painter.fillRect(bar, brush)
 
 
 class DiagnosisPanel(QWidget):
@@ -143,11 +149,11 @@ class DiagnosisPanel(QWidget):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.workspace = workspace
-        self._evidence: tuple[Evidence, ...] = ()
+        self._rows: list[MemberRow] = []
         self._advice: tuple[Advice, ...] | None = None
         self._clue: Clue | None = None
-        self.summary, self.exhausted, self.kind = QLabel(""), QLabel(""), QLabel("")
-        for label in (self.summary, self.exhausted, self.kind):
+        self.summary, self.more, self.kind = QLabel(""), QLabel(""), QLabel("")
+        for label in (self.summary, self.more, self.kind):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -182,7 +188,7 @@ class DiagnosisPanel(QWidget):
         top = QHBoxLayout()
         words = QVBoxLayout()
         words.addWidget(self.summary)
-        words.addWidget(self.exhausted)
+        words.addWidget(self.more)
         top.addLayout(words, 1)
         label = QLabel("Evidence of iteration")
         label.setBuddy(self.choice)
@@ -198,20 +204,30 @@ class DiagnosisPanel(QWidget):
         self.advice_box = QWidget()
         self._advice_lines = QVBoxLayout(self.advice_box)
         self._advice_lines.setContentsMargins(0, 0, 8, 0)
-        evidence = splitter(Qt.Orientation.Vertical)
-        evidence.addWidget(card(self.kind, self.tables))
-        evidence.addWidget(card(self.contexts_heading, self.contexts, self.watch))
-        evidence.setSizes([600, 400])
-        sides = splitter(Qt.Orientation.Horizontal)
-        sides.addWidget(evidence)
-        sides.addWidget(scrolled(self.advice_box, "What to try"))
-        sides.setStretchFactor(0, 1)
-        sides.setSizes([800, 360])
+        right = splitter(Qt.Orientation.Vertical)
+        right.addWidget(scrolled(self.advice_box, "What to try"))
+        contexts = card(self.contexts_heading, self.contexts, self.watch)
+        right.addWidget(contexts)
+        right.setSizes([500, 500])
+        self.sides = splitter(Qt.Orientation.Horizontal)
+        self.sides.addWidget(card(self.kind, self.tables))
+        self.sides.addWidget(right)
+        self.sides.setSizes([640, 560])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 8, 0, 0)
         layout.addLayout(top)
         layout.addWidget(self.members)
-        layout.addWidget(sides, 1)
+        layout.addWidget(self.sides, 1)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "sides"):
+            self._fit()
+
+    def _fit(self) -> None:
+        """Evidence and advice keep a height that one can read; else the page scrolls."""
+        self.sides.setMinimumHeight(19 * self.fontMetrics().lineSpacing())
 
     # --- what is shown -----------------------------------------------------------------------
 
@@ -239,27 +255,19 @@ class DiagnosisPanel(QWidget):
 
     def show_diagnosis(self, diagnosis: Diagnosis, evidence: Sequence[Evidence]) -> None:
         """Shows verdicts, evidence and advice; what was chosen stays chosen."""
-        self.summary.setText(diagnosis.summary)
-        self.exhausted.setText(exhausted_words(diagnosis.exhausted))
+        first, dot, rest = diagnosis.summary.partition(". ")
+        self.summary.setText(first + dot.strip())
+        self.more.setText(f"{rest} {exhausted_words(diagnosis.exhausted)}".strip())
+        self.more.setVisible(bool(self.more.text()))
         self._show_advice(diagnosis.advice, measured=bool(diagnosis.findings))
         rows = member_rows(diagnosis.findings, evidence)
-        if rows == self.members.rows_model.rows:
+        if rows == self._rows:
             return
-        row, clue = self.members.current(), self._clue
-        place = (
-            [(r.member, r.phase) for r in rows].index((row.member, row.phase))
-            if (row is not None and (row.member, row.phase) in [(r.member, r.phase) for r in rows])
-            else 0
-        )
+        row, clue, self._rows = self.members.current(), self._clue, rows
         self.members.set_rows(rows)
-        self._choose(self.members, place)
-        self._choose_clue(clue)
-
-    def _choose(self, table: Table, row: int) -> None:
-        if table.rows_model.rowCount() > row:
-            table.selectRow(row)
-
-    def _choose_clue(self, clue: Clue | None) -> None:
+        places = [(r.member, r.phase) for r in self.members.rows_model.rows]
+        chosen = (row.member, row.phase) if row is not None else None
+        self.members.selectRow(places.index(chosen) if chosen in places else 0)
         for table in (self.clues, self.features):
             texts = [c.text for c in table.rows_model.rows]
             if clue is not None and clue.text in texts:
@@ -308,6 +316,8 @@ class DiagnosisPanel(QWidget):
     def _show_contexts(self, contexts: Sequence[Context], empty: str) -> None:
         self.contexts.empty = empty
         self.contexts.set_rows(contexts)
+        if contexts:
+            self.contexts.selectRow(0)
 
     def _watch(self) -> None:
         if (row := self.contexts.current()) is not None:
@@ -338,13 +348,15 @@ class DiagnosisPanel(QWidget):
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 8)
         column.setSpacing(3)
-        column.addWidget(_words(advice.text, ""))
+        column.addWidget(_words(in_words(advice.text), ""))
         column.addWidget(_words(advice.why, "muted"))
-        if key := recipe_key(advice.text):
-            button = QPushButton("Show in recipe")
-            button.setAccessibleName(f"Show {key} in recipe")
-            button.clicked.connect(lambda: self.recipe_requested.emit(key))
-            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        buttons = FlowLayout()
+        for key in recipe_keys(advice.text):
+            button = QPushButton(f"“{readable(key.partition('.')[2])}” in the recipe")
+            button.setToolTip("Shows this setting")
+            button.clicked.connect(lambda _=False, key=key: self.recipe_requested.emit(key))
+            buttons.addWidget(button)
+        column.addLayout(buttons)
         return box
 
 
@@ -381,13 +393,11 @@ def exhausted_words(share: float | None) -> str:
     )
 
 
-def recipe_key(text: str) -> str:
-    """The first key of the recipe that a text names, or ""."""
+def recipe_keys(text: str) -> list[str]:
+    """The keys of the recipe that a text names, each once."""
     known = Recipe().to_dict()
-    for section, name in _KEY.findall(text):
-        if name in known[section]:
-            return f"{section}.{name}"
-    return ""
+    named = [(section, name) for section, name in _KEY.findall(text) if name in known[section]]
+    return [f"{section}.{name}" for section, name in dict.fromkeys(named)]
 
 
 def contexts_of(project: Project, ids: Sequence[str]) -> list[Context]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
@@ -28,7 +28,8 @@ from swag_studio.diagnosis import Diagnosis
 from swag_studio.events import Metric
 from swag_studio.files import write_text
 from swag_studio.ui.charts import Chart
-from swag_studio.ui.page import card, set_role, splitter
+from swag_studio.ui.flow import FlowLayout
+from swag_studio.ui.page import card, scrolled, set_role, splitter
 from swag_studio.ui.runs_panel import (
     ENSEMBLE,
     PROBE,
@@ -78,8 +79,11 @@ def percent(value: float | None) -> str:
 
 STANDING_COLUMNS = (
     Column("Member", lambda s: MEMBERS.get(s.member, s.member)),
-    Column("First", lambda s: s.first, percent, help="The first iteration's accuracy"),
-    Column("Now", lambda s: s.now, percent, help="The last smoothed accuracy"),
+    Column(
+        "First → now",
+        lambda s: f"{percent(s.first)} → {percent(s.now)}",
+        help="Its accuracy in the first iteration that it had, and the last smoothed one",
+    ),
     Column(
         "Unfiltered",
         lambda s: s.control,
@@ -100,9 +104,8 @@ class CurvesPanel(QWidget):
         self.run: FilterRun | None = None
         self._overlaid: list[FilterRun] = []
         self._verdicts: dict[str, str] = {}
-        self.main = Chart(
-            "Accuracy of the classifiers", theme, y_label="accuracy (%)", percent=True
-        )
+        self._visible: dict[tuple[Chart, str], bool] = {}  # by chart and key
+        self.main = Chart("Accuracy of the classifiers", theme, percent=True)
         self.small = {
             name: Chart(title, theme, x_label="", percent=percent) for name, title, percent in SMALL
         }
@@ -116,50 +119,66 @@ class CurvesPanel(QWidget):
 
     def _build(self) -> None:
         self.ways = QButtonGroup(self)
-        top = QHBoxLayout()
-        top.addWidget(QLabel("Found ending among"))
+        top = FlowLayout(spacing=10)
         self.way_buttons = {way: QRadioButton() for way in WAYS}
         for way, button in self.way_buttons.items():
             self.ways.addButton(button)
             button.clicked.connect(lambda _=False, way=way: self.show_way(way))
             top.addWidget(button)
         self.way_buttons[self.way].setChecked(True)
-        self.save_button = QPushButton("Save all values (CSV) …")
-        self.save_button.setToolTip("Every series of the shown and the overlaid runs, as a table")
-        self.save_button.clicked.connect(self._ask_and_save)
-        top.addStretch(1)
-        left, column = QWidget(), QVBoxLayout()
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(top)
-        parts = splitter(Qt.Orientation.Vertical)
-        parts.addWidget(card(self.main, margins=2))
-        row = QWidget()
-        line = QHBoxLayout(row)
+        self.charts = splitter(Qt.Orientation.Vertical)
+        self.charts.addWidget(card(self.main, margins=2))
+        small = QWidget()
+        line = QHBoxLayout(small)
         line.setContentsMargins(0, 0, 0, 0)
         for chart in self.small.values():
             line.addWidget(card(chart, margins=2))
-        parts.addWidget(row)
-        parts.setSizes([640, 360])
-        column.addWidget(parts, 1)
-        left.setLayout(column)
-        heading = QLabel("Where each member stands")
-        set_role(heading, "heading")
-        self.note = QLabel("")
-        self.note.setWordWrap(True)
-        set_role(self.note, "muted")
-        right = card(heading, self.table, self.note, self.runs, self.save_button)
-        layout = right.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.setStretch(3, 1)
+        self.charts.addWidget(small)
+        self.charts.setSizes([620, 380])
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(top)
+        column.addWidget(self.charts, 1)
         sides = splitter(Qt.Orientation.Horizontal)
         sides.addWidget(left)
-        sides.addWidget(right)
+        sides.addWidget(self._build_words())
         sides.setStretchFactor(0, 1)
-        sides.setSizes([780, 420])
+        sides.setSizes([720, 470])
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 8, 0, 0)
         whole.addWidget(sides)
         self._name_ways()
+        self._fit()
+
+    def _build_words(self) -> QWidget:
+        """The numbers, the runs, and all values to save."""
+        self.note = QLabel("")
+        self.note.setWordWrap(True)
+        set_role(self.note, "muted")
+        self.save_button = QPushButton("Save all values (CSV) …")
+        self.save_button.setToolTip("Every series of the shown and the overlaid runs, as a table")
+        self.save_button.clicked.connect(self._ask_and_save)
+        words = QWidget()
+        column = QVBoxLayout(words)
+        column.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.table, self.note, self.runs):
+            column.addWidget(widget)
+        column.addStretch(1)
+        frame = scrolled(words, "Where each member stands")
+        layout = frame.layout()
+        assert layout is not None
+        layout.addWidget(self.save_button)
+        return frame
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "charts"):
+            self._fit()
+
+    def _fit(self) -> None:
+        """The charts keep a height that one can read; the page scrolls where it is lower."""
+        self.charts.setMinimumHeight(27 * self.fontMetrics().lineSpacing())
 
     # --- what is shown -----------------------------------------------------------------------
 
@@ -194,7 +213,9 @@ class CurvesPanel(QWidget):
     # --- drawing -----------------------------------------------------------------------------
 
     def _redraw(self) -> None:
-        for chart in (self.main, *self.small.values()):
+        for chart in (self.main, *self.small.values()):  # who hid a line wants it hidden
+            lines = chart.plot.series.items()
+            self._visible |= {(chart, key): line.visible for key, line in lines}
             chart.clear()
         if self.run is not None:
             chance = self.run.chances[self.way]
@@ -218,7 +239,7 @@ class CurvesPanel(QWidget):
         key = f"{run.version} {arm} {member}"
         if name in self.small and arm == "main":
             chart, label, look = self.small[name], f"run {run.version}", 0
-        elif name != self.way or (arm == CONTROL and (over or member != run.points.head)):
+        elif name != self.way or (arm == CONTROL and (over or member != run.points.control)):
             return None
         else:
             chart = self.main
@@ -227,7 +248,10 @@ class CurvesPanel(QWidget):
             elif over:
                 label = f"{label}, run {run.version}"
         curve = arm == "main" and member != PROBE
-        chart.add_series(key, label, look=look, smooth=curve)
+        # Of another run only the head is drawn at first; the legend has the others.
+        first = not over or chart is not self.main or member == run.points.head
+        visible = self._visible.get((chart, key), first)
+        chart.add_series(key, label, look=look, smooth=curve, visible=visible)
         if over:
             chart.set_series_style(key, faint=True, dash=True)
         return chart, key
@@ -248,26 +272,21 @@ class CurvesPanel(QWidget):
         chances = self.run.chances if self.run is not None else {WAYS[0]: 0.25, WAYS[1]: 0.1}
         for way, button in self.way_buttons.items():
             chance = chances[way]
-            button.setText(f"{round(1 / chance)} endings (chance {chance:.0%})")
+            ways = round(1 / chance)
+            button.setText(f"{ways}-way (chance {chance:.0%})")
+            button.setToolTip(f"How often the found ending is told from {ways - 1} distractors")
 
     def _tell(self) -> None:
         points = self.run.points if self.run is not None else RunPoints()
         rows = [self._standing(points, member) for member in points.members()]
         if probe := points.values(self.way, PROBE):
-            rows.append(
-                Standing(
-                    PROBE,
-                    probe[0][1],
-                    probe[-1][1] if len(probe) > 1 else None,
-                    None,
-                    "has no say in the filter",
-                )
-            )
+            after = probe[-1][1] if len(probe) > 1 else None
+            rows.append(Standing(PROBE, probe[0][1], after, None, "takes no part"))
         if rows != self.table.rows_model.rows:
             self.table.set_rows(rows)
         self.note.setText(
-            "Unfiltered: the same classifier on random distractors. Where only “Now” has fallen, "
-            "the filter did it."
+            "Unfiltered: the same classifier on random distractors. Where it stays high while "
+            "the other falls, the filter did it."
             if any(row.control is not None for row in rows)
             else ""
         )

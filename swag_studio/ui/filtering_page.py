@@ -23,8 +23,9 @@ from swag_studio.ui.filter_curves_panel import CurvesPanel
 from swag_studio.ui.forms import RecipeForm
 from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled, set_role
 from swag_studio.ui.runs_panel import WAYS, FilterRun
+from swag_studio.ui.theme import ems
 from swag_studio.ui.watch_panel import WatchPanel
-from swag_studio.ui.words import count
+from swag_studio.ui.words import MEMBERS, count
 from swag_studio.ui.workspace import Workspace
 
 MINE = frozenset({"endings", "assignments"})  # what the last step of a run writes
@@ -69,6 +70,7 @@ class FilteringPage(Page):
         self.diagnosis.recipe_requested.connect(self.show_in_recipe)
         self.watch = WatchPanel(workspace)
         self.form = RecipeForm("filter", workspace.project.recipe, states=workspace.project.states)
+        self.form.setMaximumWidth(ems(self, 100))
         self.form.changed.connect(self._recipe_changed)
         self._build()
         self._draw()
@@ -347,12 +349,16 @@ def progress_words(progress: Progress | None, recipe: Recipe) -> str:
 
 
 def result_words(run: FilterRun | None) -> str:
-    """How the accuracy of the head that counts went: "The ensemble went from 49% to 34% ..."."""
-    values = run.points.values(WAYS[0], run.points.head) if run is not None else []
-    if run is None or not values:
+    """How well the head that counts tells the found ending, with and without the filter."""
+    head = run.points.head if run is not None else ""
+    last = run.points.latest(WAYS[0], head) if run is not None else None
+    if run is None or last is None:
         return ""
-    last = run.points.latest(WAYS[0], run.points.head)
-    return f"4-way accuracy went from {values[0][1]:.0%} to {last:.0%} (chance 25%)."
+    control = run.points.values(WAYS[0], head, "control")
+    beside = f", {control[-1][1]:.0%} of unfiltered ones" if control else ""
+    return (
+        f"The {MEMBERS.get(head, head)} solves {last:.0%} of 4-way questions{beside}; chance 25%."
+    )
 
 
 def plan_words(recipe: Recipe) -> str:

@@ -154,6 +154,7 @@ def scrolled(widget: QWidget, heading: str) -> QWidget:
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(widget)
     area.setAccessibleName(heading)
+    area.setStyleSheet("QScrollArea { background: transparent; }")  # the card's is seen
     area.viewport().setAutoFillBackground(False)
     widget.setAutoFillBackground(False)
     frame = card(title, area)

@@ -71,6 +71,11 @@ class RunPoints:
         return next(iter(self.members()), ENSEMBLE)
 
     @property
+    def control(self) -> str:
+        """The head whose control arm is drawn: the ensemble's, also while the MLP is alone."""
+        return ENSEMBLE if (WAYS[0], "control", ENSEMBLE) in self._values else self.head
+
+    @property
     def iterations(self) -> int:
         """How many iterations have been measured."""
         steps = {step for m in self.members() for step in self._values[WAYS[0], "main", m]}
@@ -153,9 +158,9 @@ def _lowered(label: str) -> str:
 
 
 def described(run: FilterRun, *, running: bool = False) -> str:
-    """ "Run 2: done, 60 iterations, ensemble 30%"."""
+    """ "done, 60 iterations, ensemble 30%"."""
     state = "running" if running else "done" if run.artifact.done else "interrupted"
-    text = f"Run {run.version}: {state}, {count(run.points.iterations, 'iteration')}"
+    text = f"{state}, {count(run.points.iterations, 'iteration')}"
     head = run.points.head
     last = run.points.latest(WAYS[0], head)
     return text if last is None else f"{text}, {MEMBERS.get(head, head)} {last:.0%}"
@@ -176,7 +181,7 @@ class RunsPanel(QWidget):
         self._lines = QVBoxLayout()
         self._lines.setSpacing(2)
         self.boxes: dict[int, QCheckBox] = {}
-        self._texts: dict[int, QLabel | QCheckBox] = {}
+        self._lines_of: dict[int, QLabel | QCheckBox] = {}
         self._notes: dict[int, QLabel] = {}
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -187,13 +192,16 @@ class RunsPanel(QWidget):
     def show_runs(self, runs: Sequence[FilterRun], shown: int, running: int | None) -> None:
         """Shows the runs. Lines stay where they are while the runs are the same."""
         wanted = [run.version for run in reversed(runs)]
-        if list(self._texts) != wanted or shown in self.boxes or shown not in self._texts:
+        if list(self._lines_of) != wanted or shown in self.boxes or shown not in self._lines_of:
             self._rebuild(wanted, shown)
         by_version = {run.version: run for run in runs}
         for version, run in by_version.items():
-            self._texts[version].setText(described(run, running=version == running))
-            note = differences(run, by_version[shown]) if version != shown else "shown here"
-            self._notes[version].setText(f"{note[:1].upper()}{note[1:]}.")
+            text = described(run, running=version == running)
+            if version != shown:
+                difference = differences(run, by_version[shown])
+                text += f". {difference[:1].upper()}{difference[1:]}"
+            self._notes[version].setText(f"{text[:1].upper()}{text[1:]}.")
+            self._lines_of[version].setAccessibleDescription(self._notes[version].text())
 
     @property
     def overlaid(self) -> list[int]:
@@ -206,10 +214,14 @@ class RunsPanel(QWidget):
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
         self.boxes.clear()
-        self._texts.clear()
+        self._lines_of.clear()
         self._notes.clear()
         for version in versions:
-            line = self._texts[version] = QLabel() if version == shown else QCheckBox()
+            line = self._lines_of[version] = (
+                QLabel(f"Run {version}, shown here")
+                if version == shown
+                else QCheckBox(f"Run {version}")
+            )
             note = self._notes[version] = QLabel()
             note.setTextFormat(Qt.TextFormat.PlainText)
             note.setWordWrap(True)

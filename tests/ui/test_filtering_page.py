@@ -139,7 +139,9 @@ def test_a_kept_run_is_drawn_and_told(
     run(project, project.recipe)
     read()
     assert page.status.text() == "done"
-    assert page.hint.text().startswith("4-way accuracy went from 46% to 4")
+    assert page.hint.text().startswith(
+        "The ensemble solves 44% of 4-way questions, 60% of unfiltered ones; chance 25%."
+    )
     assert page.first.currentIndex() == 1
     chart = page.curves.main
     assert [s.label for s in chart.plot.series.values()] == [
@@ -159,7 +161,7 @@ def test_a_kept_run_is_drawn_and_told(
         *("ensemble", "mlp", "bow", "cnn", "pos"),
         "probe",
     ]
-    assert [c.show(c.value(table.row(1))) for c in table.columns[:3]] == ["MLP", "50%", "45%"]
+    assert [c.show(c.value(table.row(1))) for c in table.columns[:2]] == ["MLP", "50% → 45%"]
 
 
 def test_ten_way_and_four_way(
@@ -168,7 +170,7 @@ def test_ten_way_and_four_way(
     run(project, project.recipe)
     read()
     ten = page.curves.way_buttons["accuracy"]
-    assert ten.text() == "10 endings (chance 10%)"
+    assert ten.text() == "10-way (chance 10%)"
     qtbot.mouseClick(ten, LEFT)
     chart = page.curves.main
     assert lines(chart, 0) == [0.1]
@@ -250,15 +252,19 @@ def test_runs_are_overlaid_with_what_sets_them_apart(
     read()
     listed = page.curves.runs
     assert list(listed.boxes) == [1]
-    assert listed.boxes[1].text() == "Run 1: done, 8 iterations, ensemble 54%"
-    texts = [label.text() for label in listed.findChildren(QLabel)]
-    assert "Temperature 0.8 instead of 1; replaced at most 1 instead of 3." in texts
+    words = (
+        "Done, 8 iterations, ensemble 54%. "
+        "Temperature 0.8 instead of 1; replaced at most 1 instead of 3."
+    )
+    assert listed.boxes[1].accessibleDescription() == words
+    assert words in [label.text() for label in listed.findChildren(QLabel)]
     before = list(page.curves.main.plot.series)
     listed.boxes[1].click()
     after = page.curves.main.plot.series
     added = [after[key] for key in after if key not in before]
     assert [s.label for s in added[:2]] == ["ensemble, run 1", "MLP, run 1"]
     assert all(s.faint for s in added)
+    assert [s.label for s in added if s.visible] == ["ensemble, run 1"]
     assert after["1 main mlp"].look == after["2 main mlp"].look
     assert "\n1,accuracy,main,bow," in page.curves.to_csv()
     listed.boxes[1].click()
