@@ -8,11 +8,12 @@ It knows the format, not how the evidence is found (engine/telling.py) or shown.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from swag_studio.errors import ProjectError
 from swag_studio.files import read_json, write_json
 
 FOLDER = "evidence"
@@ -68,16 +69,17 @@ def iterations(folder: Path) -> list[int]:
 
 
 def read(folder: Path, iteration: int) -> list[Evidence]:
-    """The evidence of an iteration; empty when there is none."""
+    """The evidence of an iteration; empty when there is none. ProjectError when it is damaged."""
     path = path_of(folder, iteration)
     if not path.exists():
         return []
-    return [
-        Evidence(
-            **{
-                **e,
-                "clues": tuple(Clue(**{**c, "contexts": tuple(c["contexts"])}) for c in e["clues"]),
-            }
-        )
-        for e in read_json(path)
-    ]
+    try:
+        return [Evidence(**{**e, "clues": tuple(map(_clue, e["clues"]))}) for e in read_json(path)]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ProjectError(
+            f"{path} is damaged. Remove it: nothing else depends on what it tells."
+        ) from error
+
+
+def _clue(values: Mapping[str, Any]) -> Clue:
+    return Clue(**{**values, "contexts": tuple(values["contexts"])})

@@ -5,10 +5,12 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_studio import evidence
+from swag_studio.errors import ProjectError
 from swag_studio.evidence import Clue, Evidence
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -42,3 +44,11 @@ def test_iterations_are_those_that_are_whole(tmp_path: Path) -> None:
     (tmp_path / evidence.FOLDER / ".iteration-0004.json.17.tmp").write_text("[")
     (tmp_path / evidence.FOLDER / "iteration-last.json").write_text("[]")
     assert evidence.iterations(tmp_path) == [3, 12, 12_345]
+
+
+@pytest.mark.parametrize("text", ["[", "[3]", '[{"member": "bow"}]', '{"a": 1}', "\udcff"])
+def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
+    evidence.write(tmp_path, 3, [])
+    evidence.path_of(tmp_path, 3).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ProjectError, match=r"iteration-0003\.json is damaged"):
+        evidence.read(tmp_path, 3)

@@ -26,6 +26,7 @@ import numpy as np
 from swag_studio import evidence
 from swag_studio.engine import filter_measures, filter_results, runtime
 from swag_studio.engine.assignment import Assignment, AssignmentLog, draw_initial
+from swag_studio.engine.clues import Names
 from swag_studio.engine.crossfit import CrossFit
 from swag_studio.engine.ensemble import JOINT, EnsembleSpec, needs_tags
 from swag_studio.engine.filter_curves import (
@@ -52,7 +53,7 @@ from swag_studio.engine.filter_iteration import (
 )
 from swag_studio.engine.filter_setup import Phase, Setup
 from swag_studio.engine.remap import Swaps
-from swag_studio.engine.telling import Names, tell
+from swag_studio.engine.telling import tell
 from swag_studio.errors import StageError
 from swag_studio.events import Changed, Event, Finished, Message, Metric, Progress
 from swag_studio.files import read_json, write_json

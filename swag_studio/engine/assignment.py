@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
 from swag_studio.engine.remap import SWAP_ARRAYS, SWAP_COUNTS, Swaps
-from swag_studio.engine.runtime import seed_for
+from swag_studio.engine.seeds import seed_for
 from swag_studio.engine.usable import usable_rows
 from swag_studio.errors import ProjectError
 from swag_studio.files import write_bytes

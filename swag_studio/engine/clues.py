@@ -106,7 +106,7 @@ class Sample:
     @property
     def found(self) -> NDArray[np.bool_]:
         """(E,) whether an ending is the found one of its context."""
-        return np.arange(len(self.scores)) % self.size == 0
+        return np.asarray(np.arange(len(self.scores)) % self.size == 0)
 
     @property
     def tokens(self) -> Ints:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ import psutil
 import torch
 from torch import Tensor
 
+from swag_studio.engine.seeds import seed_for as seed_for
 from swag_studio.errors import StageError
 
 T = TypeVar("T")
@@ -26,15 +26,6 @@ R = TypeVar("R")
 # bfloat16 is taken where it is so much faster that noise in the measurement cannot change the
 # choice, which would change the bytes: with tensor cores or AMX it is more than 5 times as fast.
 _WORTH_BFLOAT16 = 3.0
-
-
-def seed_for(seed: int, *parts: str | int) -> int:
-    """A seed of 63 bits for one unit of work, from the recipe's seed and what names the unit.
-
-    Units with different parts get independent seeds, whatever order they run in.
-    """
-    text = "\x1f".join([str(seed), *(str(part) for part in parts)])
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) >> 1
 
 
 def generator(seed: int, device: torch.device | str = "cpu") -> torch.Generator:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -175,3 +177,13 @@ def test_an_older_run_is_watched_with_the_pool_it_chose_from(project: Project) -
     project.finish(project.begin("generate", other), {})  # with no block to read
     project.set_recipe(other)
     assert [AssignmentWatch(project, 1).slots(place, 4) for place in range(CONTEXTS)] == before
+
+
+def test_watching_loads_neither_torch_nor_spacy() -> None:
+    """The window watches while its engine is at rest."""
+    code = (
+        "import sys, swag_studio.engine.watch; "
+        "print([m for m in ('torch', 'spacy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[]"
