@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -19,9 +21,23 @@ from PySide6.QtWidgets import (
 MARKS = {"info": "", "warning": "⚠ ", "error": "✗ "}
 MOST = 1000
 _LINES = 8  # of text that the list is high
+_BESIDE, _ABOVE = 24, 10  # px of a row that are not text: padding and focus frame
 
+Index = QModelIndex | QPersistentModelIndex
 _DETAIL = Qt.ItemDataRole.UserRole
 _TIMES = Qt.ItemDataRole.UserRole + 1
+
+
+class _Lines(QStyledItemDelegate):
+    """Rows as high as their text within the style sheet's padding, which Qt leaves out of it."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        view, hint = self.parent(), super().sizeHint(option, index)
+        assert isinstance(view, QListWidget)
+        room = QRect(0, 0, view.viewport().width() - _BESIDE, 1 << 20)
+        metrics, wrap = view.fontMetrics(), int(Qt.TextFlag.TextWordWrap)
+        text = metrics.boundingRect(room, wrap, str(index.data()))
+        return QSize(hint.width(), max(hint.height(), text.height() + _ABOVE))
 
 
 class _List(QListWidget):
@@ -44,13 +60,15 @@ class MessageList(QWidget):
         self.list = _List()
         self.list.copy_asked.connect(self.copy)
         self.list.setAccessibleName("Messages of the run")
+        self.list.setItemDelegate(_Lines(self.list))
         self.list.setWordWrap(True)
+        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)  # wraps anew beside a detail
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
         self.list.itemSelectionChanged.connect(self._show_detail)
         self.detail = QPlainTextEdit()
         self.detail.setReadOnly(True)
         self.detail.setAccessibleName("Detail of the message")
-        self.detail.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.detail.hide()
         copy = QPushButton("Copy")
         copy.setToolTip("Copy the chosen messages, or all, with their details")
@@ -64,8 +82,21 @@ class MessageList(QWidget):
         side.addStretch(1)
         row.addLayout(side)
 
-    def showEvent(self, event: object) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "detail"):
+            self._fit()
+
+    def _fit(self) -> None:
+        """As high as its lines of text are, with details as large as the text around."""
         self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 12)
+        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        fixed.setPointSizeF(self.font().pointSizeF())
+        self.detail.setFont(fixed)
 
     def add(self, text: str, level: str = "info", detail: str = "") -> None:
         """Adds a message at the end; the oldest ones go when there are too many.

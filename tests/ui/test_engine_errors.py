@@ -197,6 +197,21 @@ def room(project: Project) -> Iterator[Event]:
     yield Progress("", 1, 1)
 
 
+def test_a_long_sentence_is_whole_beside_its_detail(qtbot: QtBot, window: MainWindow) -> None:
+    panel = window.job_panel
+    window.resize(700, 600)
+    panel.more.setChecked(True)
+    panel.say("The disk is full. " * 12, "error", "trace")
+    view = panel.list.list
+    view.setCurrentRow(0)
+    QApplication.processEvents()
+    row, metrics = view.visualItemRect(view.item(0)), view.fontMetrics()
+    assert panel.list.detail.isVisible()
+    lines = metrics.horizontalAdvance(view.item(0).text()) / row.width()
+    assert row.height() >= lines * metrics.lineSpacing() > 3 * metrics.lineSpacing()
+    assert row.width() <= view.viewport().width()
+
+
 # --- lived through: the real pipeline ----------------------------------------------------------
 
 
