@@ -23,9 +23,9 @@ sys.path.append(str(Path(__file__).parent.parent / "engine"))
 
 from tiny_project import RECIPE, prepared
 
-from swag_studio import files
 from swag_studio.connections import Connections
-from swag_studio.engine import generate, pipeline
+from swag_studio.engine import pipeline
+from swag_studio.engine.candidates import BlockMaker
 from swag_studio.engine.engine import Engine
 from swag_studio.engine.ingest import run_import
 from swag_studio.errors import StageError
@@ -235,7 +235,7 @@ def test_a_folder_that_takes_no_more_files(
             raise OSError(number, os.strerror(number))
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, "fsync", fsync)
+        patch.setattr(os, "fsync", fsync)
         run(qtbot, tiny)
     text, detail = told(qtbot, tiny)
     root = tiny.workspace.project.root
@@ -263,7 +263,7 @@ def test_a_database_that_is_full(
 def test_memory_that_is_full_in_the_middle(
     qtbot: QtBot, tiny: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = generate.BlockMaker.make
+    make = BlockMaker.make
 
     def short(self: Any, contexts: range, rows: int) -> Any:
         if contexts.start:
@@ -271,7 +271,7 @@ def test_memory_that_is_full_in_the_middle(
         return make(self, contexts, rows)
 
     with monkeypatch.context() as patch:
-        patch.setattr(generate.BlockMaker, "make", short)
+        patch.setattr(BlockMaker, "make", short)
         run(qtbot, tiny)
     assert told(qtbot, tiny)[0].startswith("Sampling candidates: The memory is full.")
     assert whole(tiny) and not is_done(tiny)
