@@ -19,7 +19,7 @@ lint: $(VENV)/.installed-dev     ## style, types, and which file may import whic
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-soak: $(VENV)/.installed-dev     ## the demo, killed at twenty random moments
+soak: $(VENV)/.installed-dev     ## twenty kills of the demo, fifty closings, 200 dialogs
 	$(BIN)/python -m pytest -m soak -s tests/soak
 
 bench: $(VENV)/.installed-dev    ## what is fast, measured

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,18 +78,33 @@ def _run_window(wish: argparse.Namespace) -> int:
     from swag_studio.ui.application import Application
 
     app = QApplication(sys.argv[:1])
+    # The application knows better: a window that is hidden may still have a step to end.
+    app.setQuitOnLastWindowClosed(False)
     application = Application(app, parts(wish.basedir))
+    application.over.connect(lambda: app.exit(0))  # quit() would ask the windows once more
     application.watch_signals()
     application.start(wish.paths, wish.demo)
     code = app.exec()
+    for number in (signal.SIGTERM, signal.SIGINT):  # what they ask for is happening
+        signal.signal(number, signal.SIG_IGN)
     application.shut_down()
-    if any(thread.name == "engine" and thread.is_alive() for thread in threading.enumerate()):
-        # Its step is too long to wait for. The project is whole at any moment, and the interpreter
-        # must not be taken down under a thread that still computes.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    _end_under_threads(code)
     return code
+
+
+def _end_under_threads(code: int) -> None:
+    """Ends the process, if a thread of the program is still at a step or a read.
+
+    It had its time (`application.LEAVE_WITHIN`). Nothing stops a thread in the middle of, say, an
+    import, and the interpreter must not be taken down under it. The settings are saved and the log
+    is closed by now; a project is whole at any moment, and what of it is not done is made anew.
+    """
+    if not any(t.name in ("engine", "reader") and t.is_alive() for t in threading.enumerate()):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # none, broken or closed
+            stream.flush()
+    os._exit(code)
 
 
 def _without_pandas() -> None:

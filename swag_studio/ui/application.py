@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFileOpenEvent, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -25,6 +25,7 @@ from swag_studio.settings import Settings
 from swag_studio.ui import help as sheets
 from swag_studio.ui import theme
 from swag_studio.ui.bridge import Bridge, EngineLike
+from swag_studio.ui.closing import dismiss_dialogs
 from swag_studio.ui.faults import Faults
 from swag_studio.ui.main_window import MainWindow
 from swag_studio.ui.settings_dialog import SettingsDialog
@@ -32,7 +33,10 @@ from swag_studio.ui.start import NewProjectDialog, StartWindow, ask_project, doc
 from swag_studio.ui.workspace import Jobs, Workspace
 
 SIGNAL_BEAT = 200  # ms in which Python gets to see a signal while Qt waits
-QUIT_WITHIN = 10_000  # ms that the engines get to end their present steps
+# ms that steps and reads at work get to end once nothing is open any more. One that takes longer,
+# such as the engine's import of torch, is broken off with the process: it is made anew, as after a
+# kill, and no project is the worse for it.
+LEAVE_WITHIN = 3_000
 
 
 @dataclass(frozen=True)
@@ -48,13 +52,15 @@ class Parts:
 class Application(QObject):
     """Opens and closes windows. One exists per process."""
 
+    over = Signal()  # nothing is open any more, and nothing is worth waiting for
+
     def __init__(self, app: QApplication, parts: Parts) -> None:
         super().__init__()
         self.app, self.parts = app, parts
         self.settings = profile.load(parts.basedir)
         self.windows: list[MainWindow] = []
         self.start_window: StartWindow | None = None
-        self.quitting = self._asked_to_quit = False
+        self.quitting = self._asked_to_quit = self._shut = False
         self._base_points = app.font().pointSizeF()
         self.faults = Faults(parts.logs, self._tell_fault)
         self.faults.install()
@@ -63,8 +69,8 @@ class Application(QObject):
         self._beat.timeout.connect(self._look)
         self._deadline = QTimer(self)
         self._deadline.setSingleShot(True)
-        self._deadline.setInterval(QUIT_WITHIN)
-        self._deadline.timeout.connect(self._exit)
+        self._deadline.setInterval(LEAVE_WITHIN)
+        self._deadline.timeout.connect(self._end_late)
         app.setApplicationName("swag-studio")
         app.setApplicationDisplayName("SWAG Studio")
         app.setDesktopFileName("swag-studio")
@@ -123,18 +129,21 @@ class Application(QObject):
             window.open_project.connect(self.open)
             window.new_project.connect(self.new)
             window.demo.connect(self.open_demo)
-            window.destroyed.connect(self._start_gone)
+            window.destroyed.connect(lambda: self._start_gone(window))
         if problem:
             self.start_window.show_problem(problem)
         self.start_window.show()
         _raise(self.start_window)
         return self.start_window
 
-    def _start_gone(self) -> None:
-        self.start_window = None
+    def _start_gone(self, window: StartWindow) -> None:
+        if self.start_window is window:  # else another one shows by now
+            self.start_window = None
+        self._end_if_over()
 
     def _close_start(self) -> None:
         if self.start_window is not None:
+            dismiss_dialogs(self.start_window)
             self.start_window.close()
             self.start_window = None
 
@@ -145,6 +154,9 @@ class Application(QObject):
         root = path.parent if path.suffix == ".swagproj" else path
         for window in self.windows:
             if window.workspace.project.root.absolute() == root.absolute():
+                if window.closing.leaving:
+                    self.show_start(f"{root} is still being closed. Open it again in a moment.")
+                    return None
                 _raise(window)
                 return window
         return self._opened(root, lambda: Project.open(root))
@@ -199,6 +211,7 @@ class Application(QObject):
         workspace = Workspace(project, bridge, self.parts.jobs, look, self.settings)
         window = MainWindow(workspace)
         window.closed.connect(lambda: self._closed(window))
+        window.closing.stopping.connect(self._end_if_over)
         window.new_requested.connect(lambda: self._ask_new(window))
         window.open_requested.connect(lambda: self._ask_open(window))
         window.recent_requested.connect(self.open)
@@ -265,24 +278,38 @@ class Application(QObject):
         """Pauses every job and closes every window, without asking."""
         self.quitting = True
         self._close_start()
-        self._deadline.start()
         for window in list(self.windows):
             window.leave()
-        if not self.windows:
-            self._exit()
-
-    def _exit(self) -> None:
-        self.app.exit(0)  # quit() would ask the windows once more
+        self._end_if_over()
 
     def _closed(self, window: MainWindow) -> None:
         self.windows.remove(window)
         if not self.quitting or not self.windows:
             self.change_settings(geometry=window.geometry_text())
-        if self.quitting and not self.windows:
-            self._exit()
+        self._end_if_over()
+
+    def _end_if_over(self) -> None:
+        """The end, once nothing is open; windows that are only still stopping get a time limit."""
+        if self._open or self._shut:
+            return
+        if not self.windows:
+            self.over.emit()
+        elif not self._deadline.isActive():
+            self._deadline.start()
+
+    def _end_late(self) -> None:
+        if not self._open and self.windows:
+            self.change_settings(geometry=self.windows[-1].geometry_text())
+            self.over.emit()
+
+    @property
+    def _open(self) -> bool:
+        """Whether there is a window that a person can use."""
+        return self.start_window is not None or not all(w.closing.leaving for w in self.windows)
 
     def shut_down(self) -> None:
         """Gives back what the program holds, once no event comes any more."""
+        self._shut = True
         self._beat.stop()
         self._deadline.stop()
         self.faults.remove()

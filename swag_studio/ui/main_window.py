@@ -257,11 +257,9 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Asks when a job runs: keep running, pause and quit, or cancel."""
-        if self.workspace.bridge.engine.busy:
+        if not self.closing.may_go():
             event.ignore()
-            self.closing.ask()
             return
-        self.closing.finish()
         self._builder.stop()
         self.job_panel.stop()
         event.accept()
@@ -272,5 +270,5 @@ class MainWindow(QMainWindow):
         self.closing.leave(pause=True)
 
     def _stopping(self) -> None:
-        self.job_panel.say("Stopping after the present step …")
-        self.stack.setEnabled(False)
+        self._builder.stop()
+        self.hide()

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from swag_studio.engine.ingest import run_import
 from swag_studio.project import FOLDERS, Project
 from swag_studio.recipe import STAGES, Recipe
 
+DOCUMENTS = 120  # of the demo, for the tiny project
 LIMIT = 1800.0  # seconds after which a run counts as hung
 
 # Every stage and every kind of unit, in seconds: two folds, several epochs and checkpoints,
@@ -46,14 +48,17 @@ TINY = {
 
 def make(root: Path, recipe: Recipe, documents: int) -> Path:
     """A project with the first `documents` of the demo's captions; 0 takes them all."""
-    captions = json.loads((files("swag_studio.resources") / "demo" / "captions.json").read_bytes())
-    if documents:
-        captions = dict(list(captions.items())[:documents])
-    path = root.with_suffix(".json")
-    path.write_text(json.dumps(captions), encoding="utf-8")
     with Project.create(root, recipe) as project:
-        list(run_import(path, project))
+        list(run_import(captions(root.with_suffix(".json"), documents), project))
     return root
+
+
+def captions(path: Path, documents: int) -> Path:
+    """The captions that `make` imports, as a file."""
+    found = json.loads((files("swag_studio.resources") / "demo" / "captions.json").read_bytes())
+    kept = dict(list(found.items())[: documents or None])
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    return path
 
 
 def tiny_recipe() -> Recipe:
@@ -142,6 +147,14 @@ def fingerprint(root: Path) -> dict[str, str]:
         assert project.check() == []
     found |= {name: hashlib.sha256(repr(r).encode()).hexdigest() for name, r in rows.items()}
     return found
+
+
+@dataclass(frozen=True)
+class Unbroken:
+    """A run of the tiny project that nobody broke."""
+
+    fingerprint: dict[str, str]
+    events: int
 
 
 CLOCKED = ("seconds",)  # metrics that tell time, and so differ from run to run

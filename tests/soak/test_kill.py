@@ -10,20 +10,27 @@ import random
 from pathlib import Path
 
 import pytest
-from killing import differences, fingerprint, finish, killed, make, tiny_recipe
+from killing import (
+    DOCUMENTS,
+    Unbroken,
+    differences,
+    fingerprint,
+    finish,
+    killed,
+    make,
+    tiny_recipe,
+)
 
 from swag_studio import recipe as recipes
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
 
 
-def test_three_kills_of_a_tiny_project(tmp_path: Path) -> None:
-    unbroken = make(tmp_path / "a.swag", tiny_recipe(), documents=120)
-    lines = len(finish(unbroken))
-    broken = make(tmp_path / "b.swag", tiny_recipe(), documents=120)
-    stages = killed(broken, 3, lines, random.Random(7))
+def test_three_kills_of_a_tiny_project(tmp_path: Path, unbroken: Unbroken) -> None:
+    broken = make(tmp_path / "b.swag", tiny_recipe(), DOCUMENTS)
+    stages = killed(broken, 3, unbroken.events, random.Random(7))
     assert len(stages) >= 2, "the kills came too late to kill anything"
-    assert differences(fingerprint(unbroken), fingerprint(broken)) == []
+    assert differences(unbroken.fingerprint, fingerprint(broken)) == []
 
 
 @pytest.mark.soak

@@ -276,14 +276,10 @@ def test_another_program_s_settings_are_not_lost(application: Application, tmp_p
 
 
 def test_a_signal_pauses_and_closes_everything(
-    qtbot: QtBot,
-    application: Application,
-    jobs: FakeJobs,
-    root: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot, application: Application, jobs: FakeJobs, root: Path
 ) -> None:
     quits: list[int] = []
-    monkeypatch.setattr(application, "_exit", lambda: quits.append(1))
+    application.over.connect(lambda: quits.append(1))
     before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT)}
     application.watch_signals()
     application.start([root])
