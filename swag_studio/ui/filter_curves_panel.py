@@ -144,7 +144,7 @@ class CurvesPanel(QWidget):
         sides.addWidget(left)
         sides.addWidget(self._build_words())
         sides.setStretchFactor(0, 1)
-        sides.setSizes([720, 470])
+        sides.setSizes([680, 510])
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 8, 0, 0)
         whole.addWidget(sides)
@@ -156,20 +156,17 @@ class CurvesPanel(QWidget):
         self.note = QLabel("")
         self.note.setWordWrap(True)
         set_role(self.note, "muted")
-        self.save_button = QPushButton("Save all values (CSV) …")
-        self.save_button.setToolTip("Every series of the shown and the overlaid runs, as a table")
+        self.save_button = QPushButton("Save all values …")
+        self.save_button.setToolTip("Every series of the shown and the overlaid runs, as CSV")
         self.save_button.clicked.connect(self._ask_and_save)
         words = QWidget()
         column = QVBoxLayout(words)
         column.setContentsMargins(0, 0, 0, 0)
         for widget in (self.table, self.note, self.runs):
             column.addWidget(widget)
+        column.addWidget(self.save_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
-        frame = scrolled(words, "Where each member stands")
-        layout = frame.layout()
-        assert layout is not None
-        layout.addWidget(self.save_button)
-        return frame
+        return scrolled(words, "Where each member stands")
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -147,6 +147,7 @@ def card(*widgets: QWidget, margins: int = 10) -> QFrame:
 def scrolled(widget: QWidget, heading: str) -> QWidget:
     """A widget under a heading in a scroll area that grows with it."""
     title = QLabel(heading)
+    title.setWordWrap(True)
     title.setStyleSheet("font-weight: 600")
     area = QScrollArea()
     area.setWidgetResizable(True)
