@@ -11,6 +11,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -113,8 +114,7 @@ def measure(verdicts: Iterable[Verdict], seconds: Sequence[float], further_round
     Verdicts that are open or to be adjudicated leave their own round undecided; that they have
     come to round r says that r rounds gave no question.
     """
-    firsts = [0, 0]  # decided, with a question
-    furthers = [0, 0]
+    first_decided = first_questions = further_decided = further_questions = 0
     extra = begun = open_ = 0
     waiting = []
     for verdict in verdicts:
@@ -126,21 +126,29 @@ def measure(verdicts: Iterable[Verdict], seconds: Sequence[float], further_round
         if decided == 0:
             open_ += 1
             continue
-        firsts[0] += 1
-        firsts[1] += question and verdict.round == 0
-        furthers[0] += decided - 1
-        furthers[1] += question and verdict.round > 0
+        first_decided += 1
+        first_questions += question and verdict.round == 0
+        further_decided += decided - 1
+        further_questions += question and verdict.round > 0
         if undecided or verdict.kind == "reannotate":
             waiting.append(max(0, further_rounds - decided + 1))
     return Measured(
-        *firsts, *furthers, extra, begun, open_, tuple(waiting), tuple(s for s in seconds if s > 0)
+        first_decided=first_decided,
+        first_questions=first_questions,
+        further_decided=further_decided,
+        further_questions=further_questions,
+        extra=extra,
+        begun=begun,
+        open=open_,
+        waiting=tuple(waiting),
+        seconds=tuple(s for s in seconds if s > 0),
     )
 
 
 def updated(plan: Assumptions, measured: Measured) -> Assumptions:
     """The plan with shares and times that were measured; what was not, stays as assumed."""
     m = measured
-    values: dict[str, float] = {}
+    values: dict[str, Any] = {}
     if m.first_decided:
         values["first_yield"] = m.first_questions / m.first_decided
         values["extra_yield"] = m.extra / m.first_decided
@@ -210,8 +218,8 @@ def live_forecast(plan: Assumptions, measured: Measured) -> Live:
     the range knows nothing of it.
     """
     now, m = updated(plan, measured), measured
-    best: dict[str, float] = {}
-    worst: dict[str, float] = {}
+    best: dict[str, Any] = {}
+    worst: dict[str, Any] = {}
     for name, hits, n in (
         ("first_yield", m.first_questions, m.first_decided),
         ("further_yield", m.further_questions, m.further_decided),

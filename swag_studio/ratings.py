@@ -155,4 +155,5 @@ def _shares(ratings: Ratings, places: slice) -> Shares:
         [np.bincount(labels[rated], minlength=3), np.bincount(choices[rated], minlength=3)[1:]]
     )
     shares = counts / n if n else np.full(5, np.nan)
-    return Shares(*(float(share) for share in shares), n=n)
+    likely, unlikely, gibberish, best, second = (float(share) for share in shares)
+    return Shares(likely, unlikely, gibberish, best, second, n)

@@ -150,7 +150,7 @@ def test_nothing_shared_is_undefined_too() -> None:
 # --- against counting by hand ----------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(judged(), st.sampled_from(MEASURES))
 def test_agreement_is_what_counting_by_hand_gives(
     work: tuple[dict[str, Task], list[Judgement]], measure: ag.Measure
@@ -172,6 +172,7 @@ def test_agreement_is_what_counting_by_hand_gives(
         assert found.alpha.value == pytest.approx(expected)
 
 
+@settings(max_examples=40)
 @given(judged(), st.sampled_from(MEASURES))
 def test_the_pair_matrix_is_what_counting_by_hand_gives(
     work: tuple[dict[str, Task], list[Judgement]], measure: ag.Measure
@@ -199,6 +200,7 @@ def test_the_pair_matrix_is_what_counting_by_hand_gives(
             assert row.share == pytest.approx(sum(mine) / len(mine))
 
 
+@settings(max_examples=40)
 @given(judged())
 def test_frequencies_are_what_counting_by_hand_gives(
     work: tuple[dict[str, Task], list[Judgement]],
