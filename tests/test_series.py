@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_studio.series import WINDOW, smoothed, verdict
+from swag_studio.series import WINDOW, Smoother, smoothed, verdict
 
 TESTED = 200
 CHANCE = 0.25
@@ -41,6 +41,20 @@ def test_smoothing_is_the_weighted_mean_of_what_was_seen(values: list[float], w:
         weights = [w ** (len(seen) - 1 - j) for j in range(len(seen))]
         expected = sum(a * b for a, b in zip(weights, seen, strict=True)) / sum(weights)
         assert result[i] == pytest.approx(expected, abs=1e-9)
+
+
+@given(
+    st.lists(st.floats(0, 1e4) | st.just(math.nan), max_size=600),
+    st.lists(st.integers(0, 600), max_size=5),
+    st.floats(0.0, 0.99),
+)
+def test_smoothing_in_pieces_is_smoothing_at_once(
+    values: list[float], cuts: list[int], w: float
+) -> None:
+    smoother = Smoother(w)
+    pieces = np.split(np.array(values), sorted(min(c, len(values)) for c in cuts))
+    result = np.concatenate([smoother.extend(piece) for piece in pieces])
+    assert result == pytest.approx(smoothed(values, w), abs=1e-8, nan_ok=True)
 
 
 def test_flat_at_chance() -> None:

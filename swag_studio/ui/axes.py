@@ -17,8 +17,10 @@ from swag_studio.ui.chart_looks import paled
 from swag_studio.ui.theme import Theme
 
 
-class ValueAxis(pg.AxisItem):
+class ValueAxis(pg.AxisItem):  # type: ignore[misc]
     """An axis of plain numbers, of shares as percentages, or of logarithms."""
+
+    picture: Any  # pyqtgraph's own; here what the ticks are drawn from, None when they changed
 
     def __init__(self, side: str, *, percent: bool = False, log: bool = False) -> None:
         super().__init__(side)
@@ -60,7 +62,7 @@ class ValueAxis(pg.AxisItem):
 
     def set_log(self, on: bool) -> None:
         self.log = on
-        self.picture = None  # the ticks are found anew
+        self.picture = None
         self.update()
 
     def tickValues(self, low: float, high: float, size: float) -> Any:

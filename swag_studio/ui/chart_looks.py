@@ -29,11 +29,12 @@ SWATCH = 30, 12  # pixels
 
 def paled(colour: str, ground: str, strength: float) -> QColor:
     """The colour at this strength over a ground, opaque: to blend each pixel costs a frame."""
-    pairs = zip(QColor(colour).getRgb()[:3], QColor(ground).getRgb()[:3], strict=True)
+    a, b = QColor(colour), QColor(ground)
+    pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
     return QColor(*(round(below + strength * (above - below)) for above, below in pairs))
 
 
-class Line(pg.PlotCurveItem):
+class Line(pg.PlotCurveItem):  # type: ignore[misc]
     """A line of some pixels' width that costs no more than a few of one pixel; NaN is a gap.
 
     Qt outlines a wide line and fills the outline, which takes seconds where thousands of steep
@@ -66,7 +67,7 @@ class Line(pg.PlotCurveItem):
             shift = QTransform.fromTranslate(across / density, down / density)
             painter.setTransform(place * shift)
             for piece in self._pieces:
-                painter.drawPolyline(piece) if len(piece) > 1 else painter.drawPoints(piece)
+                painter.drawPolyline(piece) if piece.size() > 1 else painter.drawPoints(piece)
         painter.setTransform(place)
 
 
@@ -114,7 +115,8 @@ class Series:
 
     def pen(self, theme: Theme) -> QPen:
         """The strong line's."""
-        return pg.mkPen(self.colour(theme), width=1 if self.faint else 2, style=self.dash())
+        pen: QPen = pg.mkPen(self.colour(theme), width=1 if self.faint else 2, style=self.dash())
+        return pen
 
     def dress(self, theme: Theme) -> None:
         """Gives the lines the colours of a theme."""

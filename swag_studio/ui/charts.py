@@ -275,7 +275,7 @@ class Chart(QWidget):
             return ""
         values = [f"{s.label}: {self.format(s.curve.at(step))}" for s in self.plot.visible()]
         lines = max(1, int(self.plot.box.height() / self.fontMetrics().height()) - 2)
-        beside = -(-len(values) // lines)
+        beside = min(3, -(-len(values) // lines))
         rows = ("   ".join(values[i : i + beside]) for i in range(0, len(values), beside))
         return "\n".join([f"{self.x_label} {step:g}".strip(), *rows])
 

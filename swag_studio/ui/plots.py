@@ -22,9 +22,10 @@ from swag_studio.ui.theme import Theme
 
 Range = tuple[float, float]
 EVERYTHING: Range = (-math.inf, math.inf)
+FEW = 4  # points of a plain series that are marked one by one
 
 
-class Plot(pg.PlotWidget):
+class Plot(pg.PlotWidget):  # type: ignore[misc]
     """Lines of series, reference lines and marks. `refresh` draws what changed.
 
     `pointed` tells the step that is read out (None: none), `following` whether new values are
@@ -60,6 +61,7 @@ class Plot(pg.PlotWidget):
         item.setMenuEnabled(False)
         item.hideButtons()
         item.showGrid(x=False, y=True, alpha=0.25)
+        self._axis.setZValue(-1000)  # the grid under the lines
         for extra in (self._cursor, self._ends):
             self.addItem(extra, ignoreBounds=True)
         self.box = item.getViewBox()
@@ -98,8 +100,10 @@ class Plot(pg.PlotWidget):
         for line in series.lines:
             line.setVisible(series.visible)
         series.dirty = True
-        self.refresh()
-        self._draw_ends()
+        if self.isVisible():
+            self._follow()
+            self._draw_dirty()
+            self._draw_ends()
 
     def visible(self) -> list[Series]:
         return [s for s in self.series.values() if s.visible]
@@ -211,14 +215,18 @@ class Plot(pg.PlotWidget):
         series.strong.setData(x, self._places(y))
 
     def _draw_ends(self) -> None:
-        """A mark at each newest value: it tells the lines apart, and shows a lone point."""
+        """A mark at each newest value, and at every value of a series that has a few only.
+
+        It tells the lines apart, and shows lone points.
+        """
         spots = []
         for series in self.visible():
             curve = series.curve
             y = self._places((curve.y if series.thin is None else curve.mean)[-1000:])
+            few = series.thin is None and len(y) <= FEW
             at = newest(y)
-            if at is not None:
-                spots.append(series.spot(self.theme, curve.x[-len(y) :][at], y[at]))
+            for i in np.flatnonzero(np.isfinite(y)) if few else [] if at is None else [at]:
+                spots.append(series.spot(self.theme, curve.x[-len(y) :][i], y[i]))
         self._ends.setData(spots)
 
     def _places(self, y: Floats) -> Floats:
