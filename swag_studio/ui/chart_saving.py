@@ -77,7 +77,7 @@ class Picture:
         painter.end()
         buffer = QBuffer()
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        image.save(buffer, b"PNG")
+        image.save(buffer, "PNG")  # type: ignore[call-overload]
         return bytes(buffer.data().data())
 
     def svg(self) -> bytes:
