@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     import typer  # these stay out of an import of the package
 
-    from swag_studio.cli import commands
+    from swag_studio.cli import commands, filtering  # noqa: F401  (registers its command)
     from swag_studio.cli.pulling import Interrupted
 
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]

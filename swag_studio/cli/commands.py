@@ -100,7 +100,7 @@ def import_(
 
     out = reporter(json)
     summaries = {}
-    with _opened(project, readonly=dry_run) as opened:
+    with opened_project(project, readonly=dry_run) as opened:
         for path in files:
             events = run_import(path, opened, source_name=source, dry_run=dry_run)
             again = f"swag-studio import {project} {path}"
@@ -127,7 +127,7 @@ def recipe(
     """Show a project's recipe, or change it and see what that makes stale."""
     out = reporter(json)
     wanted = dict(_key_value(text) for text in values or [])
-    with _opened(project, readonly=not wanted) as opened:
+    with opened_project(project, readonly=not wanted) as opened:
         before = opened.recipe
         states = {s.stage: s.state for s in opened.states()}
         after = before.with_values(wanted)
@@ -165,7 +165,7 @@ def run(
 ) -> None:
     """Run what is not done yet; go on where it stopped."""
     out = reporter(json)
-    with _opened(project) as opened:
+    with opened_project(project) as opened:
         _run(opened, out, until, f"swag-studio run {project}")
         _report_states(opened, out)
         out.summary("run", {"project": str(project), "stages": _states(opened)})
@@ -183,7 +183,7 @@ def release(
     out = reporter(json)
     if out_folder is not None and out_folder.exists() and any(out_folder.iterdir()):
         raise UserError(f"{out_folder} is not empty. Choose a new or empty folder for --out.")
-    with _opened(project) as opened:
+    with opened_project(project) as opened:
         _run(opened, out, "release", f"swag-studio release {project}")
         artifact = opened.current("release")
         assert artifact is not None
@@ -247,7 +247,7 @@ def demo(
 def status(project: ProjectFolder, json: Json = False) -> None:
     """Show where every stage stands. Works beside a running program."""
     out = reporter(json)
-    with _opened(project, readonly=True) as opened:
+    with opened_project(project, readonly=True) as opened:
         sources = opened.store.sources()
         _report_states(opened, out)
         out.summary(
@@ -270,7 +270,7 @@ def check(
 ) -> None:
     """Verify the database and every block of every pool."""
     out = reporter(json)
-    with _opened(project, readonly=not mend) as opened:
+    with opened_project(project, readonly=not mend) as opened:
         problems = opened.check()
         mended = opened.mend() if mend and problems else []
     for block in mended:
@@ -301,7 +301,7 @@ def doctor(json: Json = False) -> None:
 
 
 @contextmanager
-def _opened(path: Path, *, readonly: bool = False) -> Iterator[Project]:
+def opened_project(path: Path, *, readonly: bool = False) -> Iterator[Project]:
     from swag_studio.project import Project
 
     with Project.open(path, readonly=readonly) as project:
