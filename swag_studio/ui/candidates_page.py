@@ -9,7 +9,15 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QTabWidget,
+    QWidget,
+)
 
 from swag_studio.events import Progress
 from swag_studio.project import StageState
@@ -84,8 +92,9 @@ class CandidatesPage(Page):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, parent)
         self._opened: _Opened | None = None
+        self._compared: _Opened | None = None  # the pool whose giveaways were asked for
         self._shown = 0  # the version that is shown, or being read
-        self._failed = False
+        self._failed = False  # something of the shown pool could not be read
         self.contexts = ContextList(workspace.reader)
         self.contexts.chosen.connect(self._context_chosen)
         self.endings = EndingsPanel()
@@ -103,9 +112,13 @@ class CandidatesPage(Page):
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName("Candidates, giveaways and recipe")
         self.tabs.setDocumentMode(True)
+        # As high as there is room: what does not fit scrolls within its tab.
+        self.tabs.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.tabs.addTab(self.pool, "Candidates")
-        self.tabs.addTab(_scrolling(self.giveaways, "Giveaways"), "Giveaways")
+        self._giveaways_tab = _scrolling(self.giveaways, "Giveaways")
+        self.tabs.addTab(self._giveaways_tab, "Giveaways")
         self.tabs.addTab(self._recipe_tab(), "Recipe")
+        self.tabs.currentChanged.connect(lambda _: self._compare())
         self.body.addWidget(self.tabs)
         self._say(NOTHING_YET)
 
@@ -225,14 +238,25 @@ class CandidatesPage(Page):
         self.endings.set_features(opened.reader.feature_names)
         self.contexts.show_contexts(opened.index)
         self.pool.show_content()
+        self._compare()
+
+    def _compare(self) -> None:
+        """Has the giveaways of the pool read once they are looked at, and once only."""
+        looked_at = self.tabs.currentIndex() == self.tabs.indexOf(self._giveaways_tab)
+        if self._opened is None or self._compared is self._opened or not looked_at:
+            return
+        self._compared, reader = self._opened, self._opened.reader
         self.giveaways.say("Comparing found and generated endings …")
-        reader = opened.reader
         self.workspace.reader.ask(
             "candidates.giveaways",
             lambda: reader.distributions(SAMPLED_CONTEXTS),
             self._show_giveaways,
-            partial(self.giveaways.say, role="bad"),
+            self._giveaways_refused,
         )
+
+    def _giveaways_refused(self, text: str) -> None:
+        self._failed = True
+        self.giveaways.say(text, "bad")
 
     def _show_giveaways(self, rows: list[Distribution]) -> None:
         self.panel.show_rows(rows)
@@ -249,6 +273,8 @@ class CandidatesPage(Page):
         if row is None:
             self.endings.show_words("No context is chosen.")
             return
+        if self.endings.empty:
+            self.endings.show_words("Reading the endings …")
         reader = self._opened.reader
         self.workspace.reader.ask(
             "candidates.endings",
@@ -262,6 +288,7 @@ class CandidatesPage(Page):
             self.endings.show_endings(row, endings)
 
     def _endings_refused(self, row: ContextRow, text: str) -> None:
+        self._failed = True
         if row is self.contexts.current:
             self.endings.show_words(text, "bad")
 

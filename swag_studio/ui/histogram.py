@@ -45,7 +45,7 @@ def shares(values: NDArray[Any], edges: Numbers, weights: Numbers | None = None)
     return np.asarray(counts / total if total else counts, np.float64)
 
 
-class _PowerAxis(pg.AxisItem):
+class _PowerAxis(pg.AxisItem):  # type: ignore[misc]
     """Says e to the power of what stands on the axis below."""
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:

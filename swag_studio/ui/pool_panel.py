@@ -66,9 +66,10 @@ class ContextIndex:
         self, text: str, order: tuple[int, Qt.SortOrder] | None = None
     ) -> list[ContextRow]:
         """The contexts that hold every word of `text`, by a column of theirs or by place."""
-        words = text.casefold().split()
-        both = zip(self.rows, self._texts, strict=True)
-        found = [row for row, t in both if all(word in t for word in words)]
+        places: Sequence[int] = range(len(self.rows))
+        for word in text.casefold().split():
+            places = [i for i in places if word in self._texts[i]]
+        found = [self.rows[i] for i in places]
         if order is not None:
             value, down = CONTEXT_COLUMNS[order[0]].value, Qt.SortOrder.DescendingOrder
             found.sort(key=value, reverse=order[1] == down)
@@ -113,7 +114,6 @@ class ContextList(QWidget):
         self.model = _ContextModel(CONTEXT_COLUMNS)
         self.table = Table("Contexts", CONTEXT_COLUMNS, "No context holds these words.",
                            model=self.model)  # fmt: skip
-        self.table.verticalHeader().setResizeContentsPrecision(0)  # measures what is seen only
         self.model.setParent(self.table)
         self.model.order_chosen.connect(self._arrange)
         self.table.chosen.connect(self._row_chosen)
@@ -164,9 +164,10 @@ class ContextList(QWidget):
             self.chosen.emit(row)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        pressed = event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent)
-        if pressed and event.key() in _WALKING:
-            return QApplication.sendEvent(self.table, event)
+        if event.type() == QEvent.Type.KeyPress:
+            assert isinstance(event, QKeyEvent)
+            if event.key() in _WALKING:
+                return QApplication.sendEvent(self.table, event)
         return super().eventFilter(watched, event)
 
 
@@ -242,6 +243,11 @@ class EndingsPanel(QWidget):
         self.table.set_rows(endings)
         self.table.scrollToTop()
         self._tell()
+
+    @property
+    def empty(self) -> bool:
+        """Whether no endings are shown."""
+        return not self.table.rows_model.rowCount()
 
     def show_words(self, text: str, role: str = "muted") -> None:
         """Says why there are no endings to show."""

@@ -26,6 +26,7 @@ Index = QModelIndex | QPersistentModelIndex
 Display = Qt.ItemDataRole.DisplayRole
 _WIDEST = 44  # letters of a column that does not stretch
 _NARROWEST = 16  # letters of one that does
+_MEASURED = 64  # rows that a column's width is taken from: a thousand take half a second
 
 
 def shown(value: Any) -> str:
@@ -174,6 +175,7 @@ class Table(QTableView):
         self.verticalHeader().hide()
         header = self.horizontalHeader()
         header.setHighlightSections(False)
+        header.setResizeContentsPrecision(_MEASURED)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)

@@ -131,6 +131,11 @@ def look(qtbot: QtBot, page: CandidatesPage) -> None:
     wait(qtbot, page)
 
 
+def compare(qtbot: QtBot, page: CandidatesPage) -> None:
+    page.tabs.setCurrentIndex(1)
+    wait(qtbot, page)
+
+
 def texts(table: Table, column: int = 0) -> list[str]:
     model = table.rows_model
     return [model.data(model.index(r, column)) for r in range(model.rowCount())]
@@ -370,10 +375,13 @@ def test_a_new_pool_is_shown_at_the_same_context(
     qtbot.keyClick(page.contexts.table, Qt.Key.Key_Down)
     wait(qtbot, page)
     project = page.workspace.project
+    compare(qtbot, page)
     project.set_recipe(project.recipe.with_values({"generate.temperature": 0.7}))
-    sample(project, jobs, "ant", "bee", "cat", "dog", "ship")
+    newer = sample(project, jobs, "ant", "bee", "cat", "dog", "ship")
+    newer.told["v_tokens"] = (0.1, 0.01)
     page.refresh(frozenset())
     wait(qtbot, page)
+    assert texts(page.panel.table, 3)[0] == "90.0%"
     assert page.contexts.counts.text() == "5 contexts"
     assert texts(page.endings.table, 1)[0] == "v2 cat 0."
     project.set_recipe(project.recipe.with_values({"generate.temperature": 1.0}))
@@ -405,11 +413,12 @@ def test_a_pool_that_cannot_be_read_says_why_and_is_tried_again_after_a_job(
     assert words(page.pool) is None and len(texts(page.contexts.table)) == 3
 
 
-def test_a_damaged_context_leaves_the_others_in_sight(
+def test_a_damaged_context_leaves_the_others_in_sight_until_it_is_mended(
     qtbot: QtBot, page: CandidatesPage, pool: FakePool
 ) -> None:
     pool.refused |= {1: ProjectError("block 1 is damaged."), "distributions": KeyError("secret")}
     look(qtbot, page)
+    compare(qtbot, page)
     assert (words(page.giveaways) or "").startswith("A fault of the program (KeyError)")
     qtbot.keyClick(page.contexts.table, Qt.Key.Key_Down)
     wait(qtbot, page)
@@ -420,6 +429,10 @@ def test_a_damaged_context_leaves_the_others_in_sight(
     wait(qtbot, page)
     assert texts(page.endings.table, 1)[0] == "v1 dog 0."
     assert page.endings.numbers.property("role") == "muted"
+    pool.refused.clear()
+    page.refresh(frozenset())  # a job is over
+    wait(qtbot, page)
+    assert words(page.giveaways) is None
 
 
 # --- giveaways -------------------------------------------------------------------------------
@@ -430,7 +443,7 @@ def test_the_worst_giveaway_stands_first_and_each_is_put_in_words(
 ) -> None:
     pool.told |= {"v_given_s_n_forward": (0.63, 0.04), "v_tokens": (0.24, 0.05)}
     look(qtbot, page)
-    page.tabs.setCurrentIndex(1)
+    compare(qtbot, page)
     table = page.panel.table
     assert texts(table)[:2] == ["Length of the ending", "Surprise at the ending after its context"]
     assert texts(table, 2) == ["▲▲▲ strong", "▲▲ clear", "none", "none"]
@@ -457,6 +470,7 @@ def test_both_kinds_are_drawn_with_an_area_of_one(
     qtbot: QtBot, page: CandidatesPage, pool: FakePool
 ) -> None:
     look(qtbot, page)
+    compare(qtbot, page)
     length = page.panel.panels[0].histogram
     found, generated = (curve.getData() for curve in length.curves)
     assert found[0].tolist() == generated[0].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
@@ -468,7 +482,7 @@ def test_both_kinds_are_drawn_with_an_area_of_one(
 
 def test_a_change_of_the_look_is_drawn(qtbot: QtBot, page: CandidatesPage, pool: FakePool) -> None:
     look(qtbot, page)
-    page.tabs.setCurrentIndex(1)
+    compare(qtbot, page)
     histogram = page.panel.panels[0].histogram
 
     def colours() -> list[str]:
