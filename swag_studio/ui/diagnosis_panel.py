@@ -172,15 +172,15 @@ class DiagnosisPanel(QWidget):
         self.features.setItemDelegateForColumn(1, BarDelegate(self.features))
         for table in (self.clues, self.features):
             table.chosen.connect(self._show_clue)
+        self.watch = QPushButton("Watch this context")
+        self.watch.setToolTip("See how its distractors changed, iteration by iteration")
+        self.watch.setEnabled(False)
+        self.watch.clicked.connect(self._watch)
         self.contexts = Table(
             "Contexts that show the clue", CONTEXT_COLUMNS, "Choose a clue to see where it stands."
         )
         self.contexts.opened.connect(lambda row: self.watch_requested.emit(row.id))
         self.contexts.chosen.connect(lambda row: self.watch.setEnabled(row is not None))
-        self.watch = QPushButton("Watch this context")
-        self.watch.setToolTip("See how its distractors changed, iteration by iteration")
-        self.watch.setEnabled(False)
-        self.watch.clicked.connect(self._watch)
         self._build()
         self.show_iterations([])
 

@@ -90,6 +90,7 @@ class FilteringPage(Page):
         self.first.addWidget(self.curves)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
+        self.tabs.setAccessibleName("Views of the filter runs")
         self.recipe_tab = scrolled(self.form, "Recipe")
         for title, tab in (
             ("Curves", self.first),
@@ -231,14 +232,15 @@ class FilteringPage(Page):
         if run is None or not self.isVisible() or tab not in (self.first, self.diagnosis):
             return
         wanted = self.diagnosis.iteration
-        asked = (run.version, run.points.iterations, self._evidence_changes, wanted)
+        stand = (run.version, run.artifact.done, run.points.iterations)
+        asked = (*stand, self._evidence_changes, wanted)
         if asked == self._asked:
             return
         self._asked = asked
         if run.recipe is None:
             self.diagnosis.show_words("This run's recipe is of another version of the program.")
             return
-        recipe, metrics = run.recipe, run.points.metrics()
+        recipe, metrics, tested = run.recipe, run.points.metrics(), tested_by(run)
         project, artifact = self.workspace.project, run.artifact
 
         def read() -> Found:
@@ -246,7 +248,8 @@ class FilteringPage(Page):
             iterations = clues.iterations(folder)
             latest = clues.read(folder, iterations[-1]) if iterations else []
             shown = latest if wanted is None else clues.read(folder, wanted)
-            return Found(run.version, iterations, shown, diagnose(metrics, latest, recipe))
+            judged = diagnose(metrics, latest, recipe, tested)
+            return Found(run.version, iterations, shown, judged)
 
         self.workspace.reader.ask(
             "filter diagnosis", read, self._diagnosed, self.diagnosis.show_words
@@ -332,6 +335,14 @@ def read_runs(
     ]
     has = (run.version for run in reversed(runs) if sought is not None and run.points.has(sought))
     return runs, next(has, None)
+
+
+def tested_by(run: FilterRun) -> int:
+    """The contexts behind each accuracy of a run that is done; 0 where it is not known yet."""
+    contexts = run.artifact.summary.get("contexts")
+    if run.recipe is None or not isinstance(contexts, int):
+        return 0
+    return contexts - round(contexts * run.recipe.filter.train_share)
 
 
 def progress_words(progress: Progress | None, recipe: Recipe) -> str:
