@@ -9,17 +9,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
     QStackedWidget,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -29,12 +25,12 @@ from swag_studio.evidence import Clue, Evidence
 from swag_studio.project import Project
 from swag_studio.recipe import STAGE_SECTIONS, Recipe
 from swag_studio.records import Context
+from swag_studio.ui.bars import BarDelegate
 from swag_studio.ui.filter_curves_panel import VERDICTS
 from swag_studio.ui.flow import FlowLayout
 from swag_studio.ui.forms import in_words, readable
 from swag_studio.ui.page import card, scrolled, set_role, splitter
 from swag_studio.ui.tables import Column, Table
-from swag_studio.ui.theme import ems
 from swag_studio.ui.words import FEATURES, MEMBERS, count
 from swag_studio.ui.workspace import Workspace
 
@@ -110,33 +106,6 @@ CONTEXT_COLUMNS = (
     Column("Second begins", lambda c: c.sent2),
     Column("Found ending", lambda c: c.found, stretch=True),
 )
-
-
-class BarDelegate(QStyledItemDelegate):
-    """Draws a number with a bar as long as its size, among those of its table."""
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        super().paint(painter, option, index)
-        table = self.parent()
-        assert isinstance(table, Table)
-        clues: list[Clue] = table.rows_model.rows
-        most = max((abs(c.weight) for c in clues), default=0.0)
-        clue = clues[index.row()]
-        room = option.rect.adjusted(6, 0, -ems(table, 9), 0)  # type: ignore[attr-defined]
-        if most > 0 and room.width() > 0:
-            width = max(1, round(room.width() * abs(clue.weight) / most))
-            height = table.fontMetrics().xHeight()
-            bar = QRect(room.left(), room.center().y() - height // 2, width, height)
-            palette = table.palette()
-            brush = palette.highlight() if clue.weight > 0 else palette.placeholderText()
-            if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
-                brush = palette.highlightedText()
-            painter.fillRect(bar, brush)
 
 
 class DiagnosisPanel(QWidget):

@@ -240,7 +240,7 @@ class FilteringPage(Page):
         if run.recipe is None:
             self.diagnosis.show_words("This run's recipe is of another version of the program.")
             return
-        recipe, metrics, tested = run.recipe, run.points.metrics(), tested_by(run)
+        recipe, metrics, tested = run.recipe, run.points.metrics(), contexts_behind(run)
         project, artifact = self.workspace.project, run.artifact
 
         def read() -> Found:
@@ -337,7 +337,7 @@ def read_runs(
     return runs, next(has, None)
 
 
-def tested_by(run: FilterRun) -> int:
+def contexts_behind(run: FilterRun) -> int:
     """The contexts behind each accuracy of a run that is done; 0 where it is not known yet."""
     contexts = run.artifact.summary.get("contexts")
     if run.recipe is None or not isinstance(contexts, int):

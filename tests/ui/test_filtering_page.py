@@ -20,7 +20,7 @@ from swag_studio.recipe import Recipe
 from swag_studio.records import Artifact, SourceInfo
 from swag_studio.ui import filter_curves_panel as panel
 from swag_studio.ui.charts import Chart
-from swag_studio.ui.filtering_page import FilteringPage, plan_words, progress_words, tested_by
+from swag_studio.ui.filtering_page import FilteringPage, contexts_behind, plan_words, progress_words
 from swag_studio.ui.runs_panel import FilterRun, RunPoints, differences
 from swag_studio.ui.theme import DARK
 from swag_studio.ui.workspace import Workspace
@@ -369,8 +369,8 @@ def test_differences_are_told_where_the_filter_sees_them() -> None:
 def test_the_tested_contexts_are_those_that_an_iteration_leaves_aside() -> None:
     toml = Recipe().to_toml()  # trains on four of five
     done = Artifact("filter", 1, "", "", True, toml, {"contexts": 359})
-    assert tested_by(FilterRun.of(done, [])) == 72
-    assert tested_by(FilterRun.of(Artifact("filter", 1, "", "", False, toml), [])) == 0
+    assert contexts_behind(FilterRun.of(done, [])) == 72
+    assert contexts_behind(FilterRun.of(Artifact("filter", 1, "", "", False, toml), [])) == 0
 
 
 def test_a_run_of_one_member_has_a_head() -> None:
