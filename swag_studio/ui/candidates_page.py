@@ -10,7 +10,6 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QScrollArea,
     QSizePolicy,
@@ -114,6 +113,7 @@ class CandidatesPage(Page):
         self.tabs.setDocumentMode(True)
         # As high as there is room: what does not fit scrolls within its tab.
         self.tabs.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.tabs.setMinimumHeight(360)
         self.tabs.addTab(self.pool, "Candidates")
         self._giveaways_tab = _scrolling(self.giveaways, "Giveaways")
         self.tabs.addTab(self._giveaways_tab, "Giveaways")
@@ -128,14 +128,12 @@ class CandidatesPage(Page):
         self.figures.setTextFormat(Qt.TextFormat.PlainText)
         self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.figures.setWordWrap(True)
-        heading = QLabel("What came of it")
-        set_role(heading, "strong")
-        tab = QWidget()
-        row = QHBoxLayout(tab)
-        row.setContentsMargins(0, 8, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(recipe, 3)
-        row.addWidget(card(heading, self.figures), 2, Qt.AlignmentFlag.AlignTop)
+        self.figures.setAlignment(Qt.AlignmentFlag.AlignTop)
+        tab = splitter(Qt.Orientation.Horizontal)
+        tab.setContentsMargins(0, 8, 0, 0)
+        tab.addWidget(recipe)
+        tab.addWidget(scrolled(self.figures, "What came of it"))
+        tab.setSizes([3000, 2000])
         return tab
 
     # --- heading -------------------------------------------------------------------------
