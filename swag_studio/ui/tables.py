@@ -235,6 +235,7 @@ class Table(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._stretch()
+        self._fit_height()
 
     def changeEvent(self, event: Any) -> None:
         super().changeEvent(event)
@@ -256,9 +257,16 @@ class Table(QTableView):
                 wanted = max(self.sizeHintForColumn(i), header.sectionSizeHint(i)) + 12
                 self.setColumnWidth(i, min(widest, wanted))
         self._stretch()
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        """As high as its rows, `most` of them, and a scroll bar where it is wider than its place."""
         if self._most:
-            count = max(2, min(self._most, len(rows)))
-            self.setFixedHeight(header.sizeHint().height() + count * height + 4)
+            header, height = self.horizontalHeader(), self.verticalHeader().defaultSectionSize()
+            count = max(2, min(self._most, self.rows_model.rowCount()))
+            wide = header.length() > self.viewport().width()
+            bar = self.horizontalScrollBar().sizeHint().height() if wide else 0
+            self.setFixedHeight(header.sizeHint().height() + count * height + bar + 4)
 
     def _stretch(self) -> None:
         """Shares what width is left among the columns that stretch; none gets unreadably narrow."""

@@ -8,6 +8,8 @@ background they are drawn on; text colours reach 4.5:1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
@@ -91,7 +93,19 @@ def apply(app: QApplication, theme: Theme, percent: int, base_points: float) -> 
     app.setFont(font)
     app.setPalette(_palette(theme))
     points = font.pointSizeF()
-    app.setStyleSheet(_STYLE.format(t=theme, title=points * 1.5, heading=points * 1.1))
+    check = Path(str(files("swag_studio.resources") / "style" / f"check-{theme.name}.svg"))
+    box = round(app.fontMetrics().height() * 0.85)
+    app.setStyleSheet(
+        _STYLE.format(
+            t=theme,
+            title=points * 1.5,
+            heading=points * 1.1,
+            box=box,
+            round=box // 2,
+            dot=box // 3,
+            check=check.as_posix(),
+        )
+    )
 
 
 def ems(widget: QWidget, count: float) -> int:
@@ -152,6 +166,16 @@ QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent};
 QPushButton[role="primary"]:disabled {{ background: {t.raised}; color: {t.muted};
     border-color: {t.border}; }}
 QPushButton:focus, QToolButton:focus {{ outline: none; border: 2px solid {t.accent}; }}
+QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator {{
+    width: {box}px; height: {box}px; border: 1px solid {t.muted}; background: {t.surface}; }}
+QCheckBox::indicator, QAbstractItemView::indicator {{ border-radius: 3px; }}
+QRadioButton::indicator {{ border-radius: {round}px; }}
+QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{
+    background: {t.accent}; border-color: {t.accent}; image: url("{check}"); }}
+QRadioButton::indicator:checked {{ width: {dot}px; height: {dot}px; background: {t.on_accent};
+    border: {dot}px solid {t.accent}; border-radius: {round}px; }}
+QCheckBox:focus, QRadioButton:focus {{ outline: 1px solid {t.accent}; }}
+QCheckBox:disabled, QRadioButton:disabled {{ color: {t.muted}; }}
 QHeaderView::section {{ background: {t.raised}; color: {t.text}; border: 0;
     border-right: 1px solid {t.border}; border-bottom: 1px solid {t.border}; padding: 4px 6px; }}
 QTableView {{ gridline-color: {t.border}; }}
