@@ -115,10 +115,9 @@ class Closing(QObject):
 
 
 def dismiss_dialogs(window: QWidget) -> None:
-    """Has the dialogs above a window go, as Escape does, and with them their event loops.
+    """Has the dialogs above a window go, as Escape does; they would stay when it hides.
 
-    Else a file dialog's loop, which Qt runs inside the click that asked for it, would still run
-    when the window that it belongs to is deleted.
+    With them go the event loops that Qt runs for file dialogs inside the click that asked for one.
     """
     for dialog in window.findChildren(QDialog):
         if dialog.isVisible():

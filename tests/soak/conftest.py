@@ -7,7 +7,8 @@ import os
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
-from killing import DOCUMENTS, Unbroken, fingerprint, finish, make, tiny_recipe
+from killing import Unbroken, fingerprint, finish, make
+from tiny import DOCUMENTS, tiny_recipe
 
 
 @pytest.fixture(scope="session")

@@ -9,41 +9,16 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from swag_studio import recipe as recipes
+from tiny import captions
+
 from swag_studio.engine.ingest import run_import
 from swag_studio.project import FOLDERS, Project
 from swag_studio.recipe import STAGES, Recipe
 
-DOCUMENTS = 120  # of the demo, for the tiny project
 LIMIT = 1800.0  # seconds after which a run counts as hung
-
-# Every stage and every kind of unit, in seconds: two folds, several epochs and checkpoints,
-# several pool blocks, both phases of the filter, everything that is measured beside it.
-TINY = {
-    "run.threads": 1,
-    "prepare.min_count": 1,
-    "prepare.max_contexts": 60,
-    "lm.dim": 16,
-    "lm.epochs": 2,
-    "lm.learning_rate": 0.03,
-    "lm.checkpoint_steps": 10,
-    "generate.candidates": 15,
-    "generate.floor": 9,
-    "generate.contexts_per_block": 8,
-    "generate.draw_budget": 8.0,
-    "filter.mlp_iterations": 3,
-    "filter.ensemble_iterations": 3,
-    "filter.epochs": 2,
-    "filter.mlp_width": 16,
-    "filter.ensemble_width": 16,
-    "filter.embedding_dim": 8,
-    "filter.cnn_filters": 4,
-    "filter.pos_hidden": 8,
-}
 
 
 def make(root: Path, recipe: Recipe, documents: int) -> Path:
@@ -51,18 +26,6 @@ def make(root: Path, recipe: Recipe, documents: int) -> Path:
     with Project.create(root, recipe) as project:
         list(run_import(captions(root.with_suffix(".json"), documents), project))
     return root
-
-
-def captions(path: Path, documents: int) -> Path:
-    """The captions that `make` imports, as a file."""
-    found = json.loads((files("swag_studio.resources") / "demo" / "captions.json").read_bytes())
-    kept = dict(list(found.items())[: documents or None])
-    path.write_text(json.dumps(kept), encoding="utf-8")
-    return path
-
-
-def tiny_recipe() -> Recipe:
-    return recipes.preset("demo").with_values(TINY)
 
 
 def start(root: Path) -> subprocess.Popen[str]:

@@ -11,15 +11,8 @@ from pathlib import Path
 
 import pytest
 from closing import JOBS, ODD_WAYS, WAYS, Left, drawn, leave
-from killing import (
-    DOCUMENTS,
-    Unbroken,
-    captions,
-    differences,
-    fingerprint,
-    finish,
-    tiny_recipe,
-)
+from killing import Unbroken, differences, fingerprint, finish
+from tiny import DOCUMENTS, captions, tiny_recipe
 
 from swag_studio.engine import pipeline
 from swag_studio.engine.ingest import run_import

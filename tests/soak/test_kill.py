@@ -10,16 +10,8 @@ import random
 from pathlib import Path
 
 import pytest
-from killing import (
-    DOCUMENTS,
-    Unbroken,
-    differences,
-    fingerprint,
-    finish,
-    killed,
-    make,
-    tiny_recipe,
-)
+from killing import Unbroken, differences, fingerprint, finish, killed, make
+from tiny import DOCUMENTS, tiny_recipe
 
 from swag_studio import recipe as recipes
 
