@@ -38,6 +38,10 @@ class ProjectError(UserError):
     """A project folder that cannot be opened, is locked, or is damaged."""
 
 
+class PacketError(UserError):
+    """A work packet, or what came back of it, that is refused as a whole."""
+
+
 class StageError(UserError):
     """A stage that cannot go on with what the project holds (no contexts left, say)."""
 
@@ -47,7 +51,7 @@ class StageError(UserError):
 _AGAIN = "and run again: it goes on where it stopped."
 _FULL = f"Make room {_AGAIN}"
 _MEMORY = f"Close other programs {_AGAIN} If it stays full, choose a smaller recipe."
-_ALLOCATORS = ("out of memory", "can't allocate memory", "cublas_status_alloc_failed")
+ALLOCATORS = ("out of memory", "can't allocate memory", "cublas_status_alloc_failed")
 _PROJECT = ".swag"  # project.SUFFIX, which stands floors above
 
 # (SQLite's name of the error, a piece of its text, what it means). The first that fits is told.
@@ -121,7 +125,7 @@ def misfortune(error: BaseException) -> str:
         for wanted, piece, told in _DATABASE:
             if name.startswith(wanted) or (piece and piece in text):
                 return told
-    if isinstance(error, RuntimeError) and any(sign in text.lower() for sign in _ALLOCATORS):
+    if isinstance(error, RuntimeError) and any(sign in text.lower() for sign in ALLOCATORS):
         device = text.startswith(("CUDA", "HIP", "MPS", "XPU"))  # else the machine's own
         return f"The {'accelerator’s ' if device else ''}memory is full. {_MEMORY}"
     return ""

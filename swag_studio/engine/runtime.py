@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from swag_studio.engine.seeds import seed_for as seed_for
-from swag_studio.errors import StageError
+from swag_studio.errors import ALLOCATORS, StageError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -141,11 +141,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Whether a device had too little memory: smaller batches may do."""
     if isinstance(error, torch.OutOfMemoryError):
         return True
-    # MPS and some CUDA libraries raise a plain RuntimeError.
+    # MPS, the CPU's allocator and some CUDA libraries raise a plain RuntimeError.
     text = str(error).lower()
-    return isinstance(error, RuntimeError) and (
-        "out of memory" in text or "cublas_status_alloc_failed" in text
-    )
+    return isinstance(error, RuntimeError) and any(words in text for words in ALLOCATORS)
 
 
 def free_memory() -> None:

@@ -234,7 +234,8 @@ class JobPanel(QFrame):
         self.queued.setVisible(bool(text))
 
     def _show_meters(self) -> None:
-        cpu = self._process.cpu_percent() / 100.0
+        # Over a very short time the clocks' steps can make more of it than there is.
+        cpu = min(self._process.cpu_percent() / 100.0, float(psutil.cpu_count() or 1))
         memory = self._process.memory_info().rss / 2**30
         parts = [f"CPU {cpu:.1f} of {psutil.cpu_count()}", f"memory {memory:.1f} GiB"]
         if gpu := self._accelerator():
