@@ -172,6 +172,11 @@ class EngineJobs:
 
         return AssignmentWatch(project, version)
 
+    def review(self, project: Project, version: int) -> Iterator[int]:
+        from swag_studio.engine.review import fill_version
+
+        yield from fill_version(project, version)
+
     def accelerator(self) -> str:
         """The GPU's memory; "" until the engine has brought torch in and uses a GPU."""
         torch = sys.modules.get("torch")

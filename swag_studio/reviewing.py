@@ -24,8 +24,8 @@ STATUSES = ("not judged", "in work", "judged")
 class Curated:
     """What people made of a context: its k distractors in order of rank, and what they noted.
 
-    `endings` are ids by slot, without the found one; `ranks` the slots, the most plausible wrong
-    ending first; empty where nobody has ranked.
+    `endings` are ids by slot, without the found one; `ranks` places in it, from 0, the most
+    plausible wrong ending first; empty where nobody has ranked.
     """
 
     endings: tuple[str, ...]

@@ -23,10 +23,12 @@ from swag_studio.records import (
     OwnContext,
     SourceInfo,
 )
-from swag_studio.store_review import ReviewTables
+from swag_studio.store_context import ContextTables
+from swag_studio.store_packets import PacketTables
+from swag_studio.store_rounds import RoundTables
 
 
-class Store(ReviewTables):
+class Store(ContextTables, RoundTables, PacketTables):
     """The tables of one project. Methods may be called from any thread."""
 
     # --- sources -------------------------------------------------------------------------

@@ -266,7 +266,7 @@ class ReviewTables(PeopleTables):
                     "INSERT INTO edits VALUES (?,?,?,?,?)",
                     [key, version, context_id, before.to_json(), after.to_json()],
                 )
-                _show(connection, version, context_id, after)
+                _show(connection, version, context_id, after, before.endings != after.endings)
         return Batch(key, at, who, name, undoes)
 
     def batches(self) -> list[Batch]:
@@ -276,8 +276,8 @@ class ReviewTables(PeopleTables):
             for r in self._query("SELECT * FROM edit_batches ORDER BY id")
         ]
 
-    def edits(self, *, context_id: str = "", batch: int = 0) -> list[Edit]:
-        """The log of a context or of a step, oldest first."""
+    def edits(self, *, context_id: str = "", batch: int = 0, version: int = 0) -> list[Edit]:
+        """The log of a context or of a step, oldest first; of one filter version, or of all."""
         steps = {b.id: b for b in self.batches()}
         return [
             Edit(
@@ -288,8 +288,8 @@ class ReviewTables(PeopleTables):
             )
             for r in self._query(
                 "SELECT * FROM edits WHERE (?1 = '' OR context_id = ?1) "
-                "AND (?2 = 0 OR batch = ?2) ORDER BY batch, context_id",
-                [context_id, batch],
+                "AND (?2 = 0 OR batch = ?2) AND (?3 = 0 OR version = ?3) ORDER BY batch, context_id",
+                [context_id, batch, version],
             )
         ]
 
@@ -363,8 +363,10 @@ def _conditions(version: int, narrow: ReviewFilter) -> Iterator[tuple[str, list[
             yield start + f"{name} = ?", [version, value]
 
 
-def _show(connection: Any, version: int, context_id: str, state: Curated) -> None:
-    """Repeats a context's state in the table, and its texts in the index."""
+def _show(
+    connection: Any, version: int, context_id: str, state: Curated, texts_too: bool = True
+) -> None:
+    """Repeats a context's state in the table, and its texts in the index where they changed."""
     row = connection.execute(
         "SELECT id, sent1, sent2, found FROM review_rows WHERE version = ? AND context_id = ?",
         [version, context_id],
@@ -385,6 +387,8 @@ def _show(connection: Any, version: int, context_id: str, state: Curated) -> Non
             row[0],
         ],
     )
+    if not texts_too:
+        return
     texts = connection.execute(
         "SELECT text FROM endings WHERE id IN (SELECT value FROM json_each(?))",
         [json.dumps(state.endings)],

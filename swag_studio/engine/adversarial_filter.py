@@ -24,7 +24,7 @@ from typing import TypeVar
 import numpy as np
 
 from swag_studio import evidence
-from swag_studio.engine import filter_measures, filter_results, runtime
+from swag_studio.engine import filter_measures, filter_results, review, runtime
 from swag_studio.engine.assignment import Assignment, AssignmentLog, draw_initial
 from swag_studio.engine.clues import Names
 from swag_studio.engine.crossfit import CrossFit
@@ -289,6 +289,9 @@ class _Loop:
             fits.scores[JOINT].reshape(self.assigned.rows.shape),
         )
         yield from self._said(noted(writing, f"writing endings {{}}/{len(self.assignment)}"))
+        prepared = self.setup.prepared.version
+        listing = review.fill(self.project, self.artifact, prepared)
+        yield from self._said(noted(listing, f"listing contexts {{}}/{len(self.assignment)}"))
 
     def summary(self) -> dict[str, object]:
         """Counts and figures."""

@@ -193,6 +193,17 @@ class AssignmentLog:
         return result
 
 
+    def newest(self, contexts: int) -> NDArray[np.int64]:
+        """(contexts,) the iteration that brought each one's newest distractor in; -1: the first draw.
+
+        What the last swap in a context brought in is still there.
+        """
+        newest = np.full(contexts, -1, np.int64)
+        for iteration, swaps in enumerate(self.swaps()):
+            newest[swaps.place] = iteration
+        return newest
+
+
 def _damaged(path: Path) -> ProjectError:
     return ProjectError(
         f"{path} is damaged. Remove it and run the project again: it is made anew with the same "

@@ -6,6 +6,7 @@ contexts, whatever the pool's size. It knows no models and loads neither torch n
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import chain
 
 import numpy as np
@@ -58,6 +59,11 @@ class PoolBrowser:
             ContextRow(places[c.id], c.id, c.sent1, c.sent2, counts[places[c.id]])
             for c in self._store.contexts(self._prepared, selected_only=True)
         ]
+
+    def place_of(self, context_id: str) -> int | None:
+        """The place of a context in the pool; None where it is not in it."""
+        place = bisect_left(self._ids, context_id)
+        return place if place < len(self._ids) and self._ids[place] == context_id else None
 
     def endings(self, place: int) -> list[PoolEnding]:
         """All rows of the context at a place of the corpus, the found ending first."""

@@ -6,6 +6,7 @@ stays in memory as arrays, 9 bytes a swap; a later question reads the new files 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -92,6 +93,12 @@ class AssignmentWatch:
             (iteration, slot, texts(old), texts(new))
             for iteration, slot, old, new in self._swaps(at, self.iterations())
         ]
+
+    def place_of(self, context_id: str) -> int | None:
+        """The place of a context that has distractors; None of any other."""
+        place = bisect_left(self._ids, context_id)
+        there = place < len(self._ids) and self._ids[place] == context_id
+        return place if there and self._index(place) is not None else None
 
     # --- reading -------------------------------------------------------------------------
 

@@ -49,6 +49,13 @@ class Jobs(Protocol):
         """A filter version's assignments, to be called in the reading thread."""
         ...
 
+    def review(self, project: Project, version: int) -> Iterator[int]:
+        """Fills the curators' table of a done filter version; yields contexts by now.
+
+        For the reading thread; ProjectError when what it lists is gone.
+        """
+        ...
+
     def accelerator(self) -> str:
         """The memory that the accelerator gives to this program, in words; "" without one."""
         ...

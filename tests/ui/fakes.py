@@ -145,6 +145,9 @@ class FakeJobs:
             raise ProjectError("There is no such filter run.")
         return self.watch_reader
 
+    def review(self, project: Project, version: int) -> Iterator[int]:
+        yield from project.store.build_review(version, 1, {})
+
     def accelerator(self) -> str:
         return ""
 
@@ -234,6 +237,9 @@ class DrawnWatch:
             displaced = states[since][slot] if since >= 0 else ""
             result.append(Slot(slot, 1 + slot, text, since, displaced))
         return result
+
+    def place_of(self, context_id: str) -> int | None:
+        return next((row.place for row in self._rows if row.id == context_id), None)
 
     def changes(self, place: int) -> list[tuple[int, int, str, str]]:
         self.asked += 1

@@ -1,0 +1,88 @@
+"""What one context's detail view reads, and what concerns many contexts' human work at once.
+
+It adds no table: it reads those of the store's other parts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+from swag_studio.judging import Judgement, Task
+from swag_studio.records import Ending
+from swag_studio.reviewing import Curated
+from swag_studio.store_review import ReviewTables
+
+_FEW = 100  # contexts that are looked up one by one rather than in one long read
+
+
+class ContextTables(ReviewTables):
+    """The part of the store that looks at single contexts."""
+
+    def assigned_to(self, version: int, context_id: str) -> list[tuple[int, Ending, float]]:
+        """(slot, ending, score) of a context as the filter left it, the found ending first."""
+        return [
+            (
+                r["slot"],
+                Ending(r["id"], context_id, r["text"], r["kind"], r["pool_row"]),
+                r["score"],
+            )
+            for r in self._query(
+                "SELECT a.slot, a.pool_row, a.score, e.id, e.text, e.kind FROM assignments a "
+                "JOIN endings e ON e.id = a.ending_id "
+                "WHERE a.filter_version = ? AND a.context_id = ? ORDER BY a.slot",
+                [version, context_id],
+            )
+        ]
+
+    def answers_to(self, version: int, context_id: str) -> list[tuple[Task, Judgement]]:
+        """The answers that count for a context's work, by round and annotator."""
+        ids = [
+            r["id"]
+            for r in self._query(
+                "SELECT id FROM tasks WHERE filter_version = ? AND context_id = ? "
+                "AND kind = 'work' ORDER BY round, id",
+                [version, context_id],
+            )
+        ]
+        tasks = [task for id in ids if (task := self.task(id)) is not None]
+        return [(task, answer) for task in tasks for answer in self.judgements(task_id=task.id)]
+
+    def curated_of(self, version: int, context_ids: Iterable[str]) -> dict[str, Curated]:
+        """What people made of any number of contexts, as `curated` tells it of one."""
+        wanted = set(context_ids)
+        if len(wanted) <= _FEW:
+            return {id: self.curated(version, id) for id in wanted}
+        states = {id: s for id, s in self.all_curated(version).items() if id in wanted}
+        rows = self._stream(
+            "SELECT context_id, ending_id FROM assignments WHERE filter_version = ? AND slot > 0 "
+            "ORDER BY context_id, slot",
+            [version],
+        )
+        for context_id, group in itertools.groupby(rows, key=lambda r: str(r["context_id"])):
+            if context_id in wanted and context_id not in states:
+                states[context_id] = Curated(tuple(r["ending_id"] for r in group))
+        return states
+
+    def human_work(self) -> dict[int, tuple[int, int]]:
+        """Filter version -> (contexts that people changed, contexts that people judged).
+
+        A change that was undone does not count.
+        """
+        changed = {
+            r["version"]: r["n"]
+            for r in self._query(
+                "SELECT version, count(*) n FROM curated c WHERE state != (SELECT before "
+                "FROM edits e WHERE e.context_id = c.context_id AND e.version = c.version "
+                "ORDER BY batch LIMIT 1) GROUP BY version"
+            )
+        }
+        judged = {
+            r["version"]: r["n"]
+            for r in self._query(
+                "SELECT t.filter_version version, count(DISTINCT t.context_id) n FROM judgements j "
+                "JOIN tasks t ON t.id = j.task_id GROUP BY version"
+            )
+        }
+        versions = sorted(changed.keys() | judged.keys())
+        return {v: (changed.get(v, 0), judged.get(v, 0)) for v in versions}
