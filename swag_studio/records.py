@@ -115,7 +115,8 @@ class Context:
     selected: bool = True
 
 
-EndingKind = Literal["found", "generated", "own", "edited"]
+# "scrambled": known gibberish of a check, which is never assigned and so never in a question.
+EndingKind = Literal["found", "generated", "own", "edited", "scrambled"]
 
 
 @dataclass(frozen=True, slots=True)

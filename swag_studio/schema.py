@@ -139,6 +139,7 @@ def people(db: Database) -> None:
             round INTEGER NOT NULL, endings TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX tasks_by_context ON tasks (filter_version, context_id, round);
+        CREATE INDEX tasks_of_context ON tasks (context_id, round);
         CREATE TABLE allocations (
             annotator_id TEXT NOT NULL, position INTEGER NOT NULL, task_id TEXT NOT NULL,
             state TEXT NOT NULL,
@@ -219,3 +220,14 @@ def review(db: Database) -> None:
         *("round", "judged", "found_score", "margin", "newest", "flags", "excluded", "edited"),
     ):
         db.execute(f"CREATE INDEX review_rows_by_{column} ON review_rows (version, {column})")
+
+
+@migrations(name="0007_packets")
+def packets(db: Database) -> None:
+    """Work packets that were sent out, and what their items are in the project."""
+    db.executescript("""
+        CREATE TABLE packets (
+            id TEXT NOT NULL PRIMARY KEY, annotator_id TEXT NOT NULL, annotator TEXT NOT NULL,
+            guidelines TEXT NOT NULL, sha256 TEXT NOT NULL, items TEXT NOT NULL, made TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+    """)

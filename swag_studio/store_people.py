@@ -92,7 +92,7 @@ class PeopleTables(Connections):
     def task(self, task_id: str) -> Task | None:
         """One task."""
         row = self._one("SELECT * FROM tasks WHERE id = ?", [task_id])
-        return _task(row) if row else None
+        return task_of(row) if row else None
 
     def tasks(self, filter_version: int | None = None) -> Iterator[Task]:
         """The tasks of a filter version, or all, by context, round and id."""
@@ -101,14 +101,15 @@ class PeopleTables(Connections):
             "ORDER BY context_id, round, id",
             [filter_version],
         ):
-            yield _task(r)
+            yield task_of(r)
 
     # --- allocations ---------------------------------------------------------------------
 
     def allocate(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Gives (task id, annotator id) pairs out, each annotator's at the end of their queue.
 
-        A pair that was given out already stays as it is. Returns how many are new.
+        A pair that was given out already stays as it is, unless it was taken back: then it is
+        open again. Returns how many are new or open again.
         """
         count = 0
         for part in sliced(pairs):
@@ -121,7 +122,9 @@ class PeopleTables(Connections):
                 for task, annotator in part:
                     place = last.get(annotator, -1) + 1
                     added = connection.execute(
-                        "INSERT OR IGNORE INTO allocations VALUES (?,?,?,'open')",
+                        "INSERT INTO allocations VALUES (?,?,?,'open') "
+                        "ON CONFLICT (task_id, annotator_id) DO UPDATE SET state = 'open', "
+                        "position = excluded.position WHERE state = 'withdrawn'",
                         [annotator, place, task],
                     ).rowcount
                     last[annotator] = place if added else place - 1
@@ -159,7 +162,7 @@ class PeopleTables(Connections):
             "WHERE a.annotator_id = ? AND a.state = 'open' ORDER BY a.position LIMIT 1",
             [annotator_id],
         )
-        return _task(row) if row else None
+        return task_of(row) if row else None
 
     def progress_of(self, annotator_id: str) -> dict[str, int]:
         """State -> tasks of an annotator."""
@@ -211,13 +214,18 @@ class PeopleTables(Connections):
         count = 0
         for part in sliced(judgements, SLICE // 4):
             with self.durable() as connection:
-                for j in part:
-                    new = connection.execute(
-                        _INSERT_JUDGEMENT.replace("INSERT", "INSERT OR IGNORE"), _judgement_row(j)
-                    ).rowcount
-                    count += new
-                    if new:
-                        _close(connection, j.task_id, j.annotator_id, "done")
+                count += self.add_rows(connection, part)
+        return count
+
+    def add_rows(self, connection: sqlite3.Connection, judgements: Iterable[Judgement]) -> int:
+        """As `add_judgements`, in the transaction of `connection`."""
+        count = 0
+        insert = _INSERT_JUDGEMENT.replace("INSERT", "INSERT OR IGNORE")
+        for j in judgements:
+            new = connection.execute(insert, _judgement_row(j)).rowcount
+            count += new
+            if new:
+                _close(connection, j.task_id, j.annotator_id, "done")
         return count
 
     def judgements(
@@ -231,7 +239,7 @@ class PeopleTables(Connections):
             "ORDER BY task_id, annotator_id, revision",
             [annotator_id, task_id, all_revisions],
         ):
-            yield _judgement(r)
+            yield judgement_of(r)
 
     def judgement_count(self) -> int:
         """All judgements ever given, revisions included."""
@@ -305,15 +313,7 @@ class PeopleTables(Connections):
     def adjudications(self) -> dict[str, Adjudication]:
         """Task id -> its newest adjudication."""
         return {
-            r["task_id"]: Adjudication(
-                task_id=r["task_id"],
-                by=r["by"],
-                labels=tuple(json.loads(r["labels"])),
-                best=r["best"],
-                second=r["second"],
-                given=r["given"],
-                comment=r["comment"],
-            )
+            r["task_id"]: adjudication_of(r)
             for r in self._query("SELECT * FROM adjudications ORDER BY task_id, given")
         }
 
@@ -362,7 +362,8 @@ def _judgement_row(j: Judgement) -> Sequence[Any]:
     )
 
 
-def _judgement(r: Mapping[str, Any] | sqlite3.Row) -> Judgement:
+def judgement_of(r: Mapping[str, Any] | sqlite3.Row) -> Judgement:
+    """A judgement from its row."""
     return Judgement(
         task_id=r["task_id"],
         annotator_id=r["annotator_id"],
@@ -377,7 +378,8 @@ def _judgement(r: Mapping[str, Any] | sqlite3.Row) -> Judgement:
     )
 
 
-def _task(r: Mapping[str, Any] | sqlite3.Row) -> Task:
+def task_of(r: Mapping[str, Any] | sqlite3.Row) -> Task:
+    """A task from its row."""
     return Task(
         id=r["id"],
         context_id=r["context_id"],
@@ -386,4 +388,17 @@ def _task(r: Mapping[str, Any] | sqlite3.Row) -> Task:
         endings=tuple(json.loads(r["endings"])),
         kind=r["kind"],
         key=json.loads(r["key"]),
+    )
+
+
+def adjudication_of(r: Mapping[str, Any] | sqlite3.Row) -> Adjudication:
+    """An adjudication from its row."""
+    return Adjudication(
+        task_id=r["task_id"],
+        by=r["by"],
+        labels=tuple(json.loads(r["labels"])),
+        best=r["best"],
+        second=r["second"],
+        given=r["given"],
+        comment=r["comment"],
     )

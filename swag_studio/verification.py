@@ -123,7 +123,7 @@ def verdict(
     split: str,
     seed: int,
     barred: Set[str] = frozenset(),
-    needed: int = 0,
+    needed: int | Mapping[str, int] = 0,
 ) -> Verdict:
     """What follows for one context.
 
@@ -138,7 +138,8 @@ def verdict(
                the order of `seed`
     barred     ids of endings that equal a found ending of val or test: never right in an extra
                question
-    needed     judgements that this context's plan asks for, where that is more than the policy's
+    needed     judgements that this context's plan asks for, or task -> judgements; counts where
+               that is more than the policy's
 
     Raises ValueError without a task.
     """
@@ -160,7 +161,8 @@ def verdict(
         if decided:
             result = _outcome(case, (decided.labels, decided.best, decided.second))
         else:
-            wanted = max(policy.judgements, needed)
+            asked = needed if isinstance(needed, int) else needed.get(task.id, 0)
+            wanted = max(policy.judgements, asked)
             result = _consensus(case, answers.get(task.id, []), wanted)
         if result.kind != "reannotate":
             break
