@@ -43,7 +43,7 @@ ODD_WAYS = (
 )
 
 LINGER = 0.3  # seconds that each event lasts longer from the wanted one on: else short jobs end
-LIMIT = 60.0  # seconds within which a job must begin
+LIMIT = 180.0  # seconds within which a job must begin
 LEFT_WITHIN = 30.0  # seconds, on a machine that does much else; alone it takes 4 at most
 # What Qt's offscreen platform says on stderr.
 NO_MATTER = ("This plugin does not support",)

@@ -10,7 +10,7 @@ from conftest import drop
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tiny import captions, tiny_recipe
+from tiny import DOCUMENTS, captions, tiny_recipe
 
 from swag_studio import app as wiring
 from swag_studio import cli
@@ -24,7 +24,6 @@ from swag_studio.ui.sources_page import SourcesPage
 WITHIN = 120_000  # ms: for a machine that does much else
 SMALLER = {
     "prepare.max_contexts": 40,
-    "lm.epochs": 1,
     "filter.mlp_iterations": 1,
     "filter.ensemble_iterations": 1,
 }
@@ -43,7 +42,7 @@ def test_clicks_and_commands_make_the_same_files(
     qtbot: QtBot, application: Application, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe = tiny_recipe().with_values(SMALLER)
-    file = captions(tmp_path / "captions.json", 80)
+    file = captions(tmp_path / "captions.json", DOCUMENTS)
     clicked, commanded = tmp_path / "clicked.swag", tmp_path / "commanded.swag"
     Project.create(clicked, recipe).close()
     window = application.open(clicked)
