@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QColor,
     QIcon,
@@ -34,25 +34,43 @@ def paled(colour: str, ground: str, strength: float) -> QColor:
     return QColor(*(round(below + strength * (above - below)) for above, below in pairs))
 
 
-class Line(pg.PlotCurveItem):  # type: ignore[misc]
+class Line(pg.GraphicsObject):  # type: ignore[misc]
     """A line of some pixels' width that costs no more than a few of one pixel; NaN is a gap.
 
     Qt outlines a wide line and fills the outline, which takes seconds where thousands of steep
-    pieces overlap. Thin lines drawn beside each other look the same.
+    pieces overlap. Thin lines drawn beside each other look the same. And pyqtgraph's own line asks
+    for its bounds so often that a busy thread beside it delays every frame.
     """
 
-    _pieces: list[QPolygonF] | None = None  # the data between its gaps
+    def __init__(self) -> None:
+        super().__init__()
+        self.x = self.y = np.empty(0)
+        self.pen = QPen()
+        self._bounds = QRectF()
+        self._pieces: list[QPolygonF] | None = None  # the data between its gaps
 
-    def updateData(self, *args: Any, **options: Any) -> None:
-        self._pieces = None
-        super().updateData(*args, **options)
+    def set_data(self, x: Floats, y: Floats) -> None:
+        """The points, x ascending."""
+        self.prepareGeometryChange()
+        self.x, self.y, self._pieces, self._bounds = x, y, None, QRectF()
+        seen = y[np.isfinite(y)]
+        if len(seen):
+            low, high = float(seen.min()), float(seen.max())
+            self._bounds = QRectF(x[0], low, x[-1] - x[0], high - low)
+        self.update()
+
+    def set_pen(self, pen: QPen) -> None:
+        self.pen = pen
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        """Without the pen's width: the plot is always painted whole."""
+        return self._bounds
 
     def paint(self, painter: QPainter, option: Any, widget: QWidget | None = None) -> None:
-        if self.xData is None:
-            return
         if self._pieces is None:
-            self._pieces = list(_pieces(self.xData, self.yData))
-        pen, place = QPen(self.opts["pen"]), painter.transform()
+            self._pieces = list(_pieces(self.x, self.y))
+        pen, place = QPen(self.pen), painter.transform()
         density = painter.device().devicePixelRatioF()
         width = round(pen.widthF() * density)
         if painter.paintEngine().type() == QPaintEngine.Type.SVG:
@@ -120,9 +138,9 @@ class Series:
 
     def dress(self, theme: Theme) -> None:
         """Gives the lines the colours of a theme."""
-        self.strong.setPen(self.pen(theme))
+        self.strong.set_pen(self.pen(theme))
         if self.thin is not None:
-            self.thin.setPen(pg.mkPen(self.colour(theme, 0.45), width=1))
+            self.thin.set_pen(pg.mkPen(self.colour(theme, 0.45), width=1))
 
     def spot(self, theme: Theme, x: float, y: float) -> dict[str, Any]:
         """The mark at a place, for a scatter plot."""

@@ -57,6 +57,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
 
     def _build(self) -> None:
         self.setMinimumHeight(120)
+        self.setViewportUpdateMode(self.ViewportUpdateMode.FullViewportUpdate)
         item = self.getPlotItem()
         item.setMenuEnabled(False)
         item.hideButtons()
@@ -209,10 +210,10 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
         curve, strong = series.curve, series.curve.y
         if series.thin is not None:
             x, y = thinned(curve.x, curve.y, low, high, columns)
-            series.thin.setData(x, self._places(y))
+            series.thin.set_data(x, self._places(y))
             strong = curve.mean
         x, y = thinned(curve.x, strong, low, high, columns // 2)  # it is two pixels wide
-        series.strong.setData(x, self._places(y))
+        series.strong.set_data(x, self._places(y))
 
     def _draw_ends(self) -> None:
         """A mark at each newest value, and at every value of a series that has a few only.

@@ -53,8 +53,8 @@ def y_range(chart: Chart) -> tuple[float, float]:
 
 def drawn(chart: Chart, key: str) -> tuple[np.ndarray, np.ndarray]:
     """The strong line of a series, as the plot has it."""
-    x, y = chart.plot.series[key].strong.getData()
-    return x, y
+    line = chart.plot.series[key].strong
+    return line.x, line.y
 
 
 def fill(chart: Chart, key: str, values: list[float], label: str = "") -> None:
@@ -83,7 +83,7 @@ def test_a_series_is_drawn_raw_and_smoothed(make: MakeChart) -> None:
     fill(chart, "a", values)
     series = chart.plot.series["a"]
     assert series.thin is not None
-    assert series.thin.getData()[1].tolist() == values
+    assert series.thin.y.tolist() == values
     assert drawn(chart, "a")[1] == pytest.approx(smoothed(values, 0.8))
 
 
@@ -181,13 +181,13 @@ def test_an_overlaid_run_is_dashed_and_faint(make: MakeChart) -> None:
     fill(chart, "a", [0.1, 0.2])
     fill(chart, "old", [0.3, 0.2])
     chart.set_series_style("old", look=0, dash=True, faint=True)
-    now, old = (chart.plot.series[key].strong.opts["pen"] for key in ("a", "old"))
+    now, old = (chart.plot.series[key].strong.pen for key in ("a", "old"))
     assert now.style() == Qt.PenStyle.SolidLine and old.style() == Qt.PenStyle.DashLine
     assert old.widthF() < now.widthF()
     assert now.color().name() == LIGHT.series[0]
     assert now.color().lightness() < old.color().lightness() < QColor(LIGHT.surface).lightness()
     chart.set_series_style("old", dash=False, faint=False)
-    assert chart.plot.series["old"].strong.opts["pen"] == now
+    assert chart.plot.series["old"].strong.pen == now
 
 
 def test_the_legend_hides_and_shows(make: MakeChart, qtbot: QtBot) -> None:
