@@ -148,8 +148,25 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
+class Distractor:
+    """A question's wrong ending. `type` is "unl" or "pos" as people saw it, "" if nobody did."""
+
+    id: str
+    text: str
+    type: str = ""
+    kind: EndingKind = "generated"
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A context with its endings, ready to be exported. `endings[label]` is the right one."""
+    """A context with its endings, ready to be exported. `endings[label]` is the right one.
+
+    `gold_source` is "gold" or "gen". The fields from `id` on are those of a release that people
+    verified. `distractors` are all wrong endings, the least likely first; the first three of them
+    are in `endings`. `full_source` is what the full files call the question ("gold0-orig"),
+    `right_type` how people saw the right ending. `simulated` says that an answer of a simulated
+    annotator counted.
+    """
 
     context_id: str
     video_id: str
@@ -160,6 +177,23 @@ class Question:
     endings: tuple[str, ...]
     label: int
     gold_source: str
+    id: str = ""
+    group: str = ""
+    source_id: str = ""
+    document: str = ""
+    position: int = 0
+    right_id: str = ""
+    right_type: str = ""
+    right_kind: EndingKind = "found"
+    distractors: tuple[Distractor, ...] = ()
+    full_source: str = ""
+    verified: bool = False
+    simulated: bool = False
+
+    @property
+    def right(self) -> str:
+        """The right ending."""
+        return self.endings[self.label]
 
 
 def ending_id(context_id: str, text: str) -> str:
