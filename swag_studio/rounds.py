@@ -1,23 +1,42 @@
-"""The human work of one filter run: tasks, who judges them, what follows, and the next round.
+"""The human work of one filter run: who judges what, tests and checks, and how each worker stands.
 
-It joins the pure rules (verification, allocation, checks, pay) to the tables. It knows no screen
-and no model. Methods that go over all contexts read them in slices, so that 113,000 need little
-memory; they take seconds, so a window asks for them in the background.
+With judged.py, its first half, it joins the pure rules (verification, dealing, checks, pay) to the
+tables. It knows no screen and no model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import dataclasses
+import itertools
+import math
+import statistics
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Literal
 
-from swag_studio.allocation import OverlapPlan, Preview
+from swag_studio import simulation
+from swag_studio.allocation import OverlapPlan, Pair, Preview
+from swag_studio.allocation import preview as preview_of
+from swag_studio.cases import Case
+from swag_studio.checks import make_check, passed, passes, strewn
+from swag_studio.connections import sliced
+from swag_studio.dealing import Given, Wanted, deal
+from swag_studio.errors import ProjectError, StageError
 from swag_studio.events import Progress
-from swag_studio.judging import Adjudication, Annotator, Judgement, Task, Verdict
-from swag_studio.plan import Assumptions
-from swag_studio.policy import VerificationPolicy
-from swag_studio.ratings import Ratings
-from swag_studio.store import Store
-from swag_studio.verification import Standing
+from swag_studio.judged import Change, Disagreement, JudgedRun
+from swag_studio.judging import Annotator, Judgement, Task
+from swag_studio.pay import account
+from swag_studio.records import Ending
+from swag_studio.store_people import now
+from swag_studio.verification import Standing, found_in_top_two, worker_standing
+
+__all__ = ["Change", "Disagreement", "HumanWork", "Worker"]
+
+ANSWERS = 250  # simulated answers that are written together
+
+CheckKind = Literal["test", "check"]
+Check = tuple[Task, list[Ending]]  # with the endings that were made for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +45,7 @@ class Worker:
 
     `entry` says whether the entry test is passed, None while it is not finished. `seconds` is the
     median active time of a judgement, NaN before the first; `hours` all of it. `earned` and
-    `bonus` are money, `per_hour` what both come to in an hour (NaN before the first).
+    `bonus` are money, `per_hour` what both come to in an hour, NaN before the first.
     """
 
     annotator: Annotator
@@ -43,80 +62,18 @@ class Worker:
     per_hour: float
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A context whose verdict, round or count of judgements became another one."""
+@dataclass(slots=True)
+class _Tally:
+    """What is counted of one annotator's answers. `outcomes`: kind of check -> passed or not."""
 
-    context_id: str
-    status: str
-    verdict: str
-    round: int
-    judged: int
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A context for the adjudicator: its undecided task, the judgements, and why."""
-
-    task: Task
-    judgements: tuple[Judgement, ...]
-    verdict: Verdict
+    top2: int = 0
+    rated: int = 0
+    outcomes: dict[str, list[bool]] = field(default_factory=lambda: {"test": [], "check": []})
+    seconds: array[float] = field(default_factory=lambda: array("d"))
 
 
-class HumanWork:
+class HumanWork(JudgedRun):
     """The human work of one filter run. Methods may be called from any thread."""
-
-    def __init__(self, store: Store, filter_version: int, prepare_version: int, seed: int) -> None:
-        self.store, self.version, self.prepare, self.seed = (
-            store,
-            filter_version,
-            prepare_version,
-            seed,
-        )
-
-    # --- settings: attributes that are read from the store and kept by `keep` ----------------
-    # policy: VerificationPolicy, overlap: OverlapPlan, plan: Assumptions, pay: pay.Pay,
-    # checks: checks.CheckRules, guidelines: str, count_simulated: bool
-
-    @property
-    def policy(self) -> VerificationPolicy:
-        raise NotImplementedError
-
-    @property
-    def plan(self) -> Assumptions:
-        raise NotImplementedError
-
-    def keep(self, **settings: object) -> None:
-        """Keeps settings by name: keep(policy=..., count_simulated=True)."""
-        raise NotImplementedError
-
-    # --- tasks -------------------------------------------------------------------------------
-
-    def assigned(self, context_ids: Sequence[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Context -> (found ending, distractors by slot), as people left them; none if excluded."""
-        raise NotImplementedError
-
-    def open_first_round(
-        self, count: int | None = None, contexts: Sequence[str] | None = None
-    ) -> list[Task]:
-        """Draws tasks for the next `count` contexts, or for these, and keeps them.
-
-        Contexts that have work are passed over, so asking again goes on. None, None: all.
-        """
-        raise NotImplementedError
-
-    def open_further_rounds(self) -> list[Task]:
-        """Draws and keeps the next task of each context whose verdict is "reannotate"."""
-        raise NotImplementedError
-
-    def renew(self, context_ids: Sequence[str] | None = None) -> list[Task]:
-        """After edits: new tasks for contexts whose tasks show an ending that is gone.
-
-        The old tasks' open work is taken back; their judgements are kept and do not count. Work of
-        excluded contexts is taken back too. New tasks are dealt to whoever has work, by the kept
-        overlap plan.
-        """
-        raise NotImplementedError
 
     # --- who judges what ---------------------------------------------------------------------
 
@@ -125,65 +82,226 @@ class HumanWork:
     ) -> Preview:
         """Deals all tasks that want judges to these annotators (ids), and hidden checks to people.
 
-        Returns what it means; with `preview` nothing is written. The plan is kept.
+        Returns what it means, hidden checks not counted; with `preview` nothing is written. The
+        plan is kept. People and simulated annotators stand in for each other only where both
+        count.
         """
-        raise NotImplementedError
+        given = self._given({a.kind for a in self.store.annotators() if a.id in annotators})
+        wanted = sorted(w for case in self.cases() for w in self._wanted(case))
+        new = deal(wanted, annotators, plan, self.seed, given)
+        if not preview:
+            self.keep(overlap=plan)
+            self._hand_out(new, wanted, given)
+        firsts = sum(w.round == 0 for w in wanted)
+        plan = dataclasses.replace(plan, first=min(plan.first, firsts))
+        return preview_of(
+            [w.task_id for w in wanted], annotators, plan, [g.pair for g in given], new
+        )
 
     def drop(self, annotator_id: str) -> int:
-        """Drops an annotator; open and judged work goes to the others. Returns new allocations."""
-        raise NotImplementedError
+        """Drops an annotator: open and judged work goes to the others who are at work.
+
+        Returns how much was dealt anew. What they answered is kept, and counts again once they
+        are made active.
+        """
+        annotator = self.annotator(annotator_id)
+        given = self._given({annotator.kind})
+        self.store.put_annotator(dataclasses.replace(annotator, active=False))
+        self.store.withdraw(annotator_id)
+        wanted = [w for case in self.cases() for w in self._wanted(case)]
+        others = self._at_work(given)
+        new = deal(wanted, others, self.overlap, self.seed, given, annotator_id)
+        return self._hand_out(new, wanted, given)
+
+    def renew(self, context_ids: Sequence[str] | None = None) -> list[Task]:
+        """After edits: new tasks for contexts whose task shows an ending that is gone.
+
+        Open work on what is obsolete or excluded is taken back; its judgements are kept and do not
+        count. Where work had been given out, the new tasks, and those of contexts that are no
+        longer excluded, are dealt to whoever is at work, by the kept plan. Returns the new tasks.
+        """
+        policy, tasks, gone, back = self.policy, list[Task](), list[str](), list[Wanted]()
+        for case in self.cases(context_ids):
+            gone += [task.id for task in case.obsolete]
+            if case.excluded:
+                gone += [task.id for task in case.live]
+                continue
+            if case.obsolete and not case.live:
+                case = dataclasses.replace(case, live=(self._first_task(case, policy),))
+                tasks += case.live
+            if case.asked:
+                back += [w for w in self._wanted(case) if not case.waited.get(w.task_id)]
+        self.store.put_tasks(tasks)
+        self.store.withdraw_tasks(gone)
+        if back:
+            given = self._given()
+            new = deal(back, self._at_work(given), self.overlap, self.seed, given)
+            self._hand_out(new, back, given)
+        return tasks
+
+    def annotator(self, annotator_id: str) -> Annotator:
+        """An annotator by id. Raises ProjectError where there is none."""
+        for annotator in self.store.annotators():
+            if annotator.id == annotator_id:
+                return annotator
+        raise ProjectError("This project has no such annotator. Add them first.")
+
+    def _wanted(self, case: Case) -> Iterator[Wanted]:
+        """The tasks of a case that may want judges."""
+        for task in () if case.excluded else case.live:
+            seen = task.round > 0 or bool(case.obsolete)
+            yield Wanted(task.round, self.order[task.context_id], task.id, task.context_id, seen)
+
+    def _given(self, kinds: Set[str] = frozenset()) -> list[Given]:
+        """What annotators of these kinds, or of all, have; not what was taken back or dropped."""
+        active = {
+            a.id
+            for a in self.store.annotators()
+            if a.active and (a.kind in kinds or not kinds or self.count_simulated)
+        }
+        rows = (Given(*row) for row in self.store.given_out())
+        return [g for g in rows if g.annotator_id in active and g.state != "withdrawn"]
+
+    def _at_work(self, given: Iterable[Given]) -> list[str]:
+        """The annotators who have work and were not dropped."""
+        active = {a.id for a in self.store.annotators() if a.active}
+        return sorted({g.annotator_id for g in given} & active)
+
+    def _hand_out(
+        self, new: Sequence[Pair], wanted: Iterable[Wanted], given: Iterable[Given]
+    ) -> int:
+        """Keeps new work, with hidden checks strewn among that of people; returns how much."""
+        people = {a.id for a in self.store.annotators() if a.kind == "person"}
+        contexts = {w.task_id: w.context_id for w in wanted}
+        known: dict[str, set[str]] = {}
+        for g in given:
+            known.setdefault(g.annotator_id, set()).add(g.context_id)
+        for task, who in new:
+            known.setdefault(who, set()).add(contexts[task])
+        pairs: list[Pair] = []
+        for who in dict.fromkeys(who for _, who in new):
+            own = [task for task, other in new if other == who]
+            share = self.checks.share if who in people else 0.0
+            after = set(strewn(share, self.seed, who, own))
+            checks = itertools.islice(self._checks("check", known[who]), len(after))
+            for place, task in enumerate(own):
+                pairs.append((task, who))
+                if place in after and (check := next(checks, None)):
+                    pairs.append((self._keep_check(check), who))
+        return self.store.allocate(pairs)
+
+    # --- tests and checks --------------------------------------------------------------------
 
     def give_entry_test(self, annotator_id: str) -> list[Task]:
-        """Puts the entry test into an annotator's queue, before any work; the same for all."""
-        raise NotImplementedError
+        """Puts the entry test at the end of an annotator's queue; all get the same items.
+
+        So it is given before work is. Raises StageError where too few contexts are left for it.
+        """
+        self.annotator(annotator_id)
+        tests = self.store.test_tasks(self.version)
+        if not tests:
+            count = self.checks.items
+            used = {context for _, context, _, _ in self.store.given_out()}
+            made = list(itertools.islice(self._checks("test", used), count))
+            if len(made) < count:
+                raise StageError(
+                    f"Only {len(made)} contexts are left for an entry test of {count} items. Ask "
+                    "for fewer items, or give the test before the work."
+                )
+            for check in made:
+                self._keep_check(check)
+            tests = [task for task, _ in made]
+        self.store.allocate((task.id, annotator_id) for task in tests)
+        return tests
 
     def passed_entry(self, annotator_id: str) -> bool | None:
         """Whether the entry test is passed; None while it is not finished or was not given."""
-        raise NotImplementedError
+        answers = self.store.answers(annotator_id)
+        rule = self.checks.rule
+        return self._entry([passes(j, t.key, rule) for t, j in answers if t.kind == "test"])
+
+    def _entry(self, outcomes: Sequence[bool]) -> bool | None:
+        items = len(self.store.test_tasks(self.version))
+        return passed(outcomes, self.checks) if items and len(outcomes) >= items else None
+
+    def _checks(self, kind: CheckKind, known: Set[str]) -> Iterator[Check]:
+        """Checks from contexts that are not `known`, the last in the order of work first."""
+        ids = (context for context in reversed(self.order) if context not in known)
+        for case in self.cases(ids):
+            endings = self.store.endings_by_id(case.endings)
+            made = make_check(kind, [endings[e] for e in case.endings], self.version, self.seed)
+            if made and not case.excluded:
+                yield made
+
+    def _keep_check(self, check: Check) -> str:
+        task, endings = check
+        self.store.put_endings(endings)
+        self.store.put_tasks([task])
+        return task.id
+
+    # --- how they stand ----------------------------------------------------------------------
 
     def standings(self) -> list[Worker]:
-        """How each annotator's work stands, by name."""
-        raise NotImplementedError
+        """How each annotator's work stands, by name, dropped ones too."""
+        tallies: dict[str, _Tally] = {}
+        rule = self.checks.rule
+        for task, judgement in self.store.answers():
+            tally = tallies.setdefault(judgement.annotator_id, _Tally())
+            tally.seconds.append(judgement.seconds)
+            if task.kind != "work":
+                tally.outcomes[task.kind].append(passes(judgement, task.key, rule))
+            for hit, n in found_in_top_two([judgement], {task.id: task}).values():
+                tally.top2, tally.rated = tally.top2 + hit, tally.rated + n
+        people = self.store.annotators()
+        return [self._worker(person, tallies.get(person.id, _Tally())) for person in people]
 
-    # --- what follows ------------------------------------------------------------------------
-
-    def verdict(self, context_id: str) -> Verdict | None:
-        """The verdict of a context; None where it has no task that counts, or is excluded."""
-        raise NotImplementedError
-
-    def verdicts(self, context_ids: Iterable[str] | None = None) -> Iterator[Verdict]:
-        """The verdicts of all contexts that have tasks (or of these), by context id."""
-        raise NotImplementedError
-
-    def refresh(self, context_ids: Sequence[str] | None = None) -> list[Change]:
-        """Brings the curators' table up to date; returns the rows that changed."""
-        raise NotImplementedError
-
-    def disagreements(self) -> Iterator[Disagreement]:
-        """What waits for an adjudicator, by context id."""
-        raise NotImplementedError
-
-    def settle(self, adjudication: Adjudication) -> Verdict | None:
-        """Keeps how a disagreement was settled; returns the verdict that follows."""
-        raise NotImplementedError
-
-    def ratings(self) -> Ratings:
-        """The answers that count, as agreement.py and ratings.py take them."""
-        raise NotImplementedError
-
-    def sources(self) -> dict[str, str]:
-        """Context -> its source file, of the contexts that were judged: for `by_source`."""
-        raise NotImplementedError
+    def _worker(self, annotator: Annotator, tally: _Tally) -> Worker:
+        standing = worker_standing(tally.top2, tally.rated, self.policy)
+        judged, seconds = len(tally.seconds), math.fsum(tally.seconds)
+        money = account(judged, seconds, standing.rate, standing.n, self.pay)
+        checks = tally.outcomes["check"]
+        return Worker(
+            annotator=annotator,
+            progress=self.store.progress_of(annotator.id),
+            standing=standing,
+            judged=judged,
+            checks=len(checks),
+            checks_passed=sum(checks),
+            entry=self._entry(tally.outcomes["test"]),
+            seconds=statistics.median(tally.seconds) if judged else math.nan,
+            hours=seconds / 3600,
+            earned=money.earned,
+            bonus=money.bonus,
+            per_hour=money.per_hour,
+        )
 
     # --- simulated annotators ----------------------------------------------------------------
 
     def simulate(self, count: int, skill: float = 1.0) -> Iterator[Progress]:
-        """Simulated annotators answer all that is open to them, round after round, to the end.
+        """Simulated annotators answer all that is open to them, round after round.
 
-        They are made if they are not there, and get the tasks that are kept by the overlap plan.
-        What they say counts only while the setting `count_simulated` is on.
+        They are made if they are not there, and get tasks by the kept overlap plan. Further rounds
+        follow only while the setting `count_simulated` is on, since nothing follows from answers
+        that do not count. Each Progress tells of what is on the disk.
         """
-        raise NotImplementedError
+        crew = simulation.crew(count, self.seed, skill, now())
+        there = {a.id for a in self.store.annotators()}
+        for member in crew:
+            if member.annotator.id not in there:
+                self.store.put_annotator(member.annotator)
+        ids = [member.annotator.id for member in crew]
+        done, further = 0, True
+        while further:
+            self.allocate(self.overlap, ids)
+            total = done + sum(self.store.progress_of(who).get("open", 0) for who in ids)
+            yield Progress("simulate", done, total, "judgements")
+            for member in crew:
+                for tasks in sliced(self.store.open_tasks(member.annotator.id), ANSWERS):
+                    self.store.add_judgements(self._simulated(member, task) for task in tasks)
+                    done += len(tasks)
+                    yield Progress("simulate", done, total, "judgements")
+            further = self.count_simulated and bool(self.open_further_rounds())
+        self.refresh()
 
-
-__all__ = ["Change", "Disagreement", "HumanWork", "Worker"]
+    def _simulated(self, member: simulation.Simulated, task: Task) -> Judgement:
+        return simulation.simulate(task, member.annotator, member.skill, self.seed, now())
