@@ -41,7 +41,7 @@ PAGES = (
     Step("Candidates", "generate", f"{_UI}.candidates_page:CandidatesPage"),
     Step("Filtering", "filter", f"{_UI}.filtering_page:FilteringPage"),
     Step("Review", promise="A table of all questions, to search, rank and edit them."),
-    Step("Annotate", promise="People judge the endings: likely, unlikely or gibberish."),
+    Step("Annotate", page=f"{_UI}.annotate_page:AnnotatePage"),
     Step("Agreement", promise="How far annotators agree, and what is left to settle."),
     Step("Release", "release", promise="The finished dataset's files, and what is in them."),
     Step("Audit", promise="Baselines that show what the questions give away."),
