@@ -68,5 +68,6 @@ EXPORTERS = Registry(
     "exporter",
     {
         "swag_csv": f"{_E}.exporters.swag_csv:SwagCsv",
+        "swag_full": f"{_E}.exporters.swag_full:SwagFull",
     },
 )

@@ -46,33 +46,44 @@ class SwagCsv:
 
         Raises ValueError for a question with another number of endings.
         """
-        rows, folds = dict.fromkeys(SPLITS, 0), dict[int, int]()
+        rows, fold_index = dict.fromkeys(SPLITS, 0), FoldCounter()
         with ExitStack() as stack:
             files = {
                 name: stack.enter_context(open(folder / name, "w", encoding="utf-8", newline=""))
                 for name in self.files
             }
             for split in SPLITS:
-                files[f"{split}.csv"].write(_line(self.header(split)))
-            files[KEY_FILE].write(_line(["", "label"]))
+                files[f"{split}.csv"].write(csv_line(self.header(split)))
+            files[KEY_FILE].write(csv_line(["", "label"]))
             for done, question in enumerate(questions, start=1):
                 if len(question.endings) != self.endings:
                     raise ValueError(f"{question.context_id} has {len(question.endings)} endings")
-                split, fold = question.split, question.fold
-                row: list[str | int] = [rows[split], question.video_id, folds.get(fold, 0)]
+                split = question.split
+                row: list[str | int] = [rows[split], question.video_id, fold_index(question)]
                 row += [f"{question.sent1} {question.sent2}", question.sent1, question.sent2]
                 row += [question.gold_source, *question.endings]
                 if split == "test":
-                    files[KEY_FILE].write(_line([rows[split], question.label]))
+                    files[KEY_FILE].write(csv_line([rows[split], question.label]))
                 else:
                     row.append(question.label)
-                files[f"{split}.csv"].write(_line(row))
+                files[f"{split}.csv"].write(csv_line(row))
                 rows[split] += 1
-                folds[fold] = folds.get(fold, 0) + 1
                 yield done
 
 
-def _line(cells: Iterable[str | int]) -> str:
+class FoldCounter:
+    """The column `fold-ind`: counts the questions of each fold from 0, over all splits."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, int] = {}
+
+    def __call__(self, question: Question) -> int:
+        index = self._seen.get(question.fold, 0)
+        self._seen[question.fold] = index + 1
+        return index
+
+
+def csv_line(cells: Iterable[str | int]) -> str:
     """One row. The csv module of Python 3.11 leaves a lone carriage return without quotes."""
     return ",".join(map(_cell, cells)) + "\n"
 
