@@ -142,6 +142,14 @@ class JudgedRun:
 
         Contexts that have work are passed over, so asking again goes on in the order of work.
         """
+        tasks = self.first_round(count, contexts)
+        self.store.put_tasks(tasks)
+        return tasks
+
+    def first_round(
+        self, count: int | None = None, contexts: Sequence[str] | None = None
+    ) -> list[Task]:
+        """The tasks that `open_first_round` would keep."""
         policy, tasks = self.policy, list[Task]()
         if count == 0:
             return tasks
@@ -150,7 +158,6 @@ class JudgedRun:
                 tasks.append(self._first_task(case, policy))
             if len(tasks) == count:
                 break
-        self.store.put_tasks(tasks)
         return tasks
 
     def _first_task(self, case: Case, policy: VerificationPolicy) -> Task:
@@ -236,8 +243,8 @@ class JudgedRun:
                 answers.append(judgement)
         return collect(answers, tasks, people, self.count_simulated)
 
-    def sources(self, context_ids: Iterable[str]) -> dict[str, str]:
-        """Context -> the name of its source file, as `agreement.by_source` takes it."""
+    def sources(self, context_ids: Iterable[str] | None = None) -> dict[str, str]:
+        """Context -> the name of its source file, of these or all that have tasks."""
         files = {source.id: source.file for source in self.store.sources()}
         return {
             case.context.id: files.get(case.context.source_id, case.context.source_id)

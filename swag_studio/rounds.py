@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import secrets
 import statistics
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -78,16 +79,22 @@ class HumanWork(JudgedRun):
     # --- who judges what ---------------------------------------------------------------------
 
     def allocate(
-        self, plan: OverlapPlan, annotators: Sequence[str], preview: bool = False
+        self,
+        plan: OverlapPlan,
+        annotators: Sequence[str],
+        preview: bool = False,
+        more: Sequence[Task] = (),
     ) -> Preview:
         """Deals all tasks that want judges to these annotators (ids), and hidden checks to people.
 
         Returns what it means, hidden checks not counted; with `preview` nothing is written. The
         plan is kept. People and simulated annotators stand in for each other only where both
-        count.
+        count. `more` are first tasks that are not kept yet, for a preview that has them as well.
         """
         given = self._given({a.kind for a in self.store.annotators() if a.id in annotators})
-        wanted = sorted(w for case in self.cases() for w in self._wanted(case))
+        wanted = [w for case in self.cases() for w in self._wanted(case)]
+        wanted += [Wanted(0, self.order[t.context_id], t.id, t.context_id) for t in more]
+        wanted.sort()
         new = deal(wanted, annotators, plan, self.seed, given)
         if not preview:
             self.keep(overlap=plan)
@@ -138,6 +145,14 @@ class HumanWork(JudgedRun):
             new = deal(back, self._at_work(given), self.overlap, self.seed, given)
             self._hand_out(new, back, given)
         return tasks
+
+    def add(self, name: str) -> Annotator:
+        """A new annotator, a person. Raises ProjectError for a name that is empty or taken."""
+        if not (name := " ".join(name.split())):
+            raise ProjectError("An annotator needs a name.")
+        person = Annotator(f"a{secrets.token_hex(11)}", name, created=now())
+        self.store.put_annotator(person)
+        return person
 
     def annotator(self, annotator_id: str) -> Annotator:
         """An annotator by id. Raises ProjectError where there is none."""

@@ -104,7 +104,7 @@ def import_(
         for path in files:
             events = run_import(path, opened, source_name=source, dry_run=dry_run)
             again = f"swag-studio import {project} {path}"
-            (summary,) = _pull(events, out, "import", again).values()
+            (summary,) = pulled(events, out, "import", again).values()
             summaries[str(path)] = summary
             if dry_run:
                 _show_preview(summary, out)
@@ -231,7 +231,7 @@ def demo(
         if not opened.store.sources():
             captions = files("swag_studio.resources") / "demo" / "captions.json"
             with as_file(captions) as path:
-                _pull(run_import(path, opened), out, "demo", again)
+                pulled(run_import(path, opened), out, "demo", again)
         _run(opened, out, "release", again)
         _report_states(opened, out)
         artifact = opened.current("release")
@@ -308,7 +308,7 @@ def opened_project(path: Path, *, readonly: bool = False) -> Iterator[Project]:
         yield project
 
 
-def _pull(events: Iterator[Event], out: Reporter, command: str, again: str) -> dict[str, Any]:
+def pulled(events: Iterator[Event], out: Reporter, command: str, again: str) -> dict[str, Any]:
     """Pulls to the end; after a signal says how to go on and sums up. Raises Interrupted then."""
     from swag_studio.cli.pulling import Interrupted, pull
 
@@ -323,7 +323,7 @@ def _pull(events: Iterator[Event], out: Reporter, command: str, again: str) -> d
 def _run(opened: Project, out: Reporter, until: str, again: str) -> None:
     from swag_studio.engine import pipeline
 
-    _pull(pipeline.run(opened.recipe, opened, until), out, "run", again)
+    pulled(pipeline.run(opened.recipe, opened, until), out, "run", again)
 
 
 def _key_value(text: str) -> tuple[str, str]:

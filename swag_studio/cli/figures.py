@@ -15,6 +15,7 @@ TITLES = {
     "generate": "Candidates",
     "filter": "Filtering",
     "release": "Draft release",
+    "simulate": "Simulated annotators",
 }
 
 
