@@ -225,7 +225,7 @@ class HumanWork(JudgedRun):
                 )
             for check in made:
                 self._keep_check(check)
-            tests = [task for task, _ in made]
+            tests = self.store.test_tasks(self.version)
         self.store.allocate((task.id, annotator_id) for task in tests)
         return tests
 
