@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # torch, spaCy and Qt are imported where they are used: the window shows before the first two, and
 # a command needs no window.
 
+_OPENED = (".swag", ".swagproj", ".swagpacket")  # what a window shows
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program and returns its exit code."""
@@ -38,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _window_wanted(words: list[str]) -> argparse.Namespace | None:
     """What the window is to open, or None for a command.
 
-    The window: no command at all, project folders, or the demo where there is a display.
+    The window: no command at all, project folders, work packets, or the demo, where there is a
+    display.
     """
     parser = argparse.ArgumentParser(prog="swag-studio", add_help=False, exit_on_error=False)
     parser.add_argument("--basedir", type=Path)
@@ -54,7 +57,7 @@ def _window_wanted(words: list[str]) -> argparse.Namespace | None:
     if first == "demo" and len(wish.paths) <= 2:
         wish.demo = Path(wish.paths[1] if len(wish.paths) == 2 else "")
         wish.paths = []
-    elif first and not all(Path(p).suffix in (".swag", ".swagproj") for p in wish.paths):
+    elif first and not all(Path(p).suffix in _OPENED for p in wish.paths):
         return None
     if not _has_display():
         return None

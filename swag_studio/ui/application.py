@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from swag_studio import recipe as recipes
 from swag_studio import settings as profile
 from swag_studio.errors import UserError
+from swag_studio.packets import SUFFIX as PACKET
 from swag_studio.project import SUFFIX, Project
 from swag_studio.settings import Settings
 from swag_studio.ui import help as sheets
@@ -28,6 +29,7 @@ from swag_studio.ui.bridge import Bridge, EngineLike
 from swag_studio.ui.closing import dismiss_dialogs
 from swag_studio.ui.faults import Faults
 from swag_studio.ui.main_window import MainWindow
+from swag_studio.ui.packet_window import PacketWindows
 from swag_studio.ui.settings_dialog import SettingsDialog
 from swag_studio.ui.start import NewProjectDialog, StartWindow, ask_project, documents
 from swag_studio.ui.workspace import Jobs, Workspace
@@ -59,6 +61,10 @@ class Application(QObject):
         self.app, self.parts = app, parts
         self.settings = profile.load(parts.basedir)
         self.windows: list[MainWindow] = []
+        self.packets = PacketWindows(self)
+        self.packets.closed.connect(self._end_if_over)
+        self.packets.settings_requested.connect(self.show_settings)
+        self.packets.quit_requested.connect(self.close_all)
         self.start_window: StartWindow | None = None
         self.quitting = self._asked_to_quit = self._shut = False
         self._base_points = app.font().pointSizeF()
@@ -118,7 +124,7 @@ class Application(QObject):
             self.open_demo(demo)
         for path in paths:
             self.open(path)
-        if not self.windows and self.start_window is None:
+        if not self._open and not self.windows:
             self.show_start()
 
     def show_start(self, problem: str = "") -> StartWindow:
@@ -151,6 +157,9 @@ class Application(QObject):
 
     def open(self, path: Path) -> MainWindow | None:
         """Opens a project, or brings its window to the front; says in the start window why not."""
+        if path.suffix == PACKET:
+            self._open_packet(path)
+            return None
         root = path.parent if path.suffix == ".swagproj" else path
         for window in self.windows:
             if window.workspace.project.root.absolute() == root.absolute():
@@ -160,6 +169,15 @@ class Application(QObject):
                 _raise(window)
                 return window
         return self._opened(root, lambda: Project.open(root))
+
+    def _open_packet(self, path: Path) -> None:
+        """Opens a work packet in a window of its own, which is all that an annotator sees."""
+        try:
+            self.packets.open(path)
+        except UserError as error:
+            self.show_start(str(error))
+        else:
+            self._close_start()
 
     def new(self, path: Path, preset: str) -> MainWindow | None:
         """Makes a project with one of the recipes and opens it."""
@@ -271,6 +289,7 @@ class Application(QObject):
     def close_all(self) -> None:
         """Closes every window; one with a running job asks first."""
         self._close_start()
+        self.packets.leave(asking=True)
         for window in list(self.windows):
             window.close()
 
@@ -278,6 +297,7 @@ class Application(QObject):
         """Pauses every job and closes every window, without asking."""
         self.quitting = True
         self._close_start()
+        self.packets.leave(asking=False)
         for window in list(self.windows):
             window.leave()
         self._end_if_over()
@@ -305,7 +325,9 @@ class Application(QObject):
     @property
     def _open(self) -> bool:
         """Whether there is a window that a person can use."""
-        return self.start_window is not None or not all(w.closing.leaving for w in self.windows)
+        if self.start_window is not None or self.packets.windows:
+            return True
+        return not all(w.closing.leaving for w in self.windows)
 
     def shut_down(self) -> None:
         """Gives back what the program holds, once no event comes any more."""

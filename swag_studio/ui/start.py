@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from swag_studio.packets import SUFFIX as PACKET
 from swag_studio.project import SUFFIX
 from swag_studio.recipe import PRESETS
 from swag_studio.settings import Settings
@@ -83,7 +84,10 @@ class StartWindow(QWidget):
         self.new_button.clicked.connect(self.ask_new)
         self.open_button = QPushButton("Open project …")
         self.open_button.clicked.connect(self.ask_open)
-        frame = card(self.demo_button, about, self.new_button, self.open_button, margins=16)
+        self.packet_button = QPushButton("Open work packet …")
+        self.packet_button.clicked.connect(self.ask_packet)
+        buttons = (self.new_button, self.open_button, self.packet_button)
+        frame = card(self.demo_button, about, *buttons, margins=16)
         layout = frame.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.addStretch(1)
@@ -130,6 +134,14 @@ class StartWindow(QWidget):
         """Asks for a project folder."""
         if chosen := ask_project(self):
             self.open_project.emit(chosen)
+
+    def ask_packet(self) -> None:
+        """Asks for a work packet, to be judged here without its project."""
+        chosen, _ = QFileDialog.getOpenFileName(
+            self, "Open a work packet", str(documents()), f"Work packets (*{PACKET})"
+        )
+        if chosen:
+            self.open_project.emit(Path(chosen))
 
 
 def ask_project(parent: QWidget) -> Path | None:
