@@ -17,6 +17,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from swag_studio.ui.plots import Canvas
 from swag_studio.ui.theme import DASHES, Theme
 
 BINS = 40
@@ -60,7 +61,7 @@ class Histogram(QWidget):
     ) -> None:
         super().__init__(parent)
         self.theme = theme
-        self.plot = pg.PlotWidget(axisItems={"top": _PowerAxis("top")})
+        self.plot = Canvas(axisItems={"top": _PowerAxis("top")})
         self.plot.setAccessibleName(name)
         self.plot.viewport().setAccessibleName(name)
         self.plot.setMinimumHeight(160)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyqtgraph as pg
 import shiboken6
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QShowEvent
 
 from swag_studio.ui.axes import ValueAxis
@@ -25,7 +25,15 @@ EVERYTHING: Range = (-math.inf, math.inf)
 FEW = 4  # points of a plain series that are marked one by one
 
 
-class Plot(pg.PlotWidget):  # type: ignore[misc]
+class Canvas(pg.PlotWidget):  # type: ignore[misc]
+    """A plot that takes the room it is given."""
+
+    def sizeHint(self) -> QSize:
+        """Qt's own is that of the scene, which is as large as the plot was: it never shrank."""
+        return QSize(320, 180)
+
+
+class Plot(Canvas):
     """Lines of series, reference lines and marks. `refresh` draws what changed.
 
     `pointed` tells the step that is read out (None: none), `following` whether new values are
