@@ -67,7 +67,7 @@ def annotators(
     """Show how annotators stand; add or drop them, and deal work to them."""
     out = reporter(json)
     if preview and (contexts or not allocate):
-        raise UserError("--preview goes with --allocate, and not with --contexts: it writes nothing.")
+        raise UserError("--preview writes nothing: it goes with --allocate, not with --contexts.")
     writes = bool(add or drop or entry_test or (allocate and not preview) or contexts)
     with _work(project, run, readonly=not writes) as work:
         for name in add or []:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # `--help` answers at once
@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # `--help` answers at once
     from swag_studio.judging import Verdict
     from swag_studio.plan import Assumptions, Forecast, Live, Measured
     from swag_studio.rounds import Worker
+    from swag_studio.verification import Standing
 
 Table = tuple[list[str], list[list[str]]]
 
@@ -26,7 +27,7 @@ KINDS = {
     "surprising": "surprising, no question",
     "open": "not judged by enough",
 }
-STATES = {"ok": "", "warned": "warned", "dropped": "should be dropped"}
+STATES = {"warned": "often misses the found ending", "dropped": "should be dropped"}
 VERDICT_COLUMNS = [
     *("context", "verdict", "round", "place", "distractors", "types", "replace", "by"),
     *("generated", "reason"),
@@ -46,29 +47,38 @@ def money(value: float) -> str:
 
 def worker_rows(workers: Sequence[Worker]) -> Table:
     """How each stands: work, time, and the found ending among their best two."""
-    columns = ["annotator", "open", "judged", "skipped", "median", "found in top 2", "entry test"]
-    columns += ["checks", "pay per hour", ""]
-    rows = []
-    for w in workers:
-        s = w.standing
-        interval = f"{share(s.rate)} ({share(s.low)} to {share(s.high)})" if s.n else ""
-        notes = ["simulated"] if w.annotator.kind == "simulated" else []
-        notes += [STATES[s.state] if w.annotator.active else "dropped"]
-        rows.append(
-            [
-                w.annotator.name,
-                f"{w.progress.get('open', 0):,}",
-                f"{w.judged:,}",
-                f"{w.progress.get('skipped', 0):,}",
-                f"{w.seconds:.0f} s" if w.judged else "",
-                interval,
-                {None: "", True: "passed", False: "not passed"}[w.entry],
-                f"{w.checks_passed} of {w.checks}" if w.checks else "",
-                money(w.per_hour),
-                ", ".join(filter(None, notes)),
-            ]
-        )
-    return columns, rows
+    columns = ["annotator", "open", "judged", "time", "found in top 2", "per hour", "note"]
+    return columns, [
+        [
+            w.annotator.name,
+            f"{w.progress.get('open', 0):,}",
+            f"{w.judged:,}",
+            f"{w.seconds:.0f} s" if w.judged else "",
+            _standing(w.standing),
+            money(w.per_hour),
+            ", ".join(_notes(w)),
+        ]
+        for w in workers
+    ]
+
+
+def _standing(s: Standing) -> str:
+    return f"{s.rate:.0%} ({s.low:.0%} to {s.high:.0%})" if s.n else ""
+
+
+def _notes(w: Worker) -> Iterator[str]:
+    if w.annotator.kind == "simulated":
+        yield "simulated"
+    if not w.annotator.active:
+        yield "dropped"
+    elif w.standing.state != "ok":
+        yield STATES[w.standing.state]
+    if w.entry is not None:
+        yield f"entry test {'' if w.entry else 'not '}passed"
+    if w.checks:
+        yield f"{w.checks_passed} of {w.checks} checks passed"
+    if skipped := w.progress.get("skipped", 0):
+        yield f"{skipped:,} skipped"
 
 
 def pay_rows(workers: Sequence[Worker]) -> Table:
