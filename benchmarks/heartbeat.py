@@ -66,7 +66,7 @@ QUICK = {
 LASTING: dict[str, dict[str, object]] = {
     "prepare": {"prepare.max_contexts": 0},
     "train_lm": {"lm.epochs": 1000, "lm.patience": 100},
-    "generate": {"prepare.max_contexts": 0, "generate.candidates": 4000},
+    "generate": {"generate.candidates": 4000},
     # A few iterations of the MLP alone, then the ensemble: both within the time.
     "filter": {"filter.mlp_iterations": 10, "filter.ensemble_iterations": 10_000},
 }
