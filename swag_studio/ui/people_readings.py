@@ -1,0 +1,273 @@
+"""What the Agreement page shows, read from the human work of a filter run in the reading thread.
+
+It knows no widget. Everything is read anew: what people do elsewhere is seen at the next look.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
+
+from swag_studio import agreement as agreeing
+from swag_studio.agreement import Agreement, PairMatrix, Period, WithOthers
+from swag_studio.allocation import OverlapPlan, Preview
+from swag_studio.events import Changed, Event, Finished
+from swag_studio.judging import Annotator, Verdict
+from swag_studio.plan import Assumptions, Measured, measure
+from swag_studio.project import Project
+from swag_studio.ratings import MEASURES, Frequencies, Measure, Ratings, collect, frequencies
+from swag_studio.recipe import STAGES, from_toml
+from swag_studio.records import Artifact, Context
+from swag_studio.rounds import Disagreement, HumanWork, Worker
+
+Who = Literal["people", "simulated", "both"]
+PERIODS = 10
+MOST_TIES = 200  # settled ones make room for the next
+
+
+# --- the work ------------------------------------------------------------------------------------
+
+
+def filter_run(project: Project) -> Artifact | None:
+    """The filter run that is verified: the recipe's where it is done, else the newest done."""
+    done = [a for a in project.store.artifacts("filter") if a.done]
+    current = project.current("filter")
+    return current if current is not None else (done[-1] if done else None)
+
+
+def human_work(project: Project, run: Artifact) -> HumanWork:
+    """The human work of a filter run."""
+    return HumanWork(
+        project.store, run.version, prepared_for(project, run), project.recipe.run.seed
+    )
+
+
+def prepared_for(project: Project, run: Artifact) -> int:
+    """The version of Prepare that a filter run's contexts come from, told by the keys."""
+    recipe, between = from_toml(run.recipe), STAGES[1 : STAGES.index(run.stage) + 1]
+    versions = project.store.artifacts("prepare")
+    for prepared in versions:
+        key = prepared.key
+        for stage in between:
+            key = recipe.stage_key(stage, [key])
+        if key == run.key:
+            return prepared.version
+    return max((a.version for a in versions), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Giving:
+    """What is to be given out. `contexts` are further ones; `checks` the share of hidden ones."""
+
+    contexts: int
+    plan: OverlapPlan
+    annotators: tuple[str, ...]
+    checks: float
+    entry: bool  # the entry test first, for those who have not had it
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What is to be simulated. `contexts` have work in the end, as far as there are so many."""
+
+    annotators: int
+    skill: float  # 0 to 1
+    contexts: int
+    plan: OverlapPlan
+
+
+# --- overview ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How the verification stands. `kinds`: kind of verdict -> contexts that have work."""
+
+    contexts: int  # with distractors, in the filter run
+    judged: int  # whose first round is over
+    kinds: Mapping[str, int]
+    workers: tuple[Worker, ...]
+    measured: Measured
+    plan: Assumptions
+    simulated: bool  # whether simulated annotators' answers count
+
+    @property
+    def begun(self) -> int:
+        """Contexts that have work."""
+        return self.measured.begun
+
+    @property
+    def people(self) -> list[Worker]:
+        """Those at work who are not simulated."""
+        return [w for w in self.workers if w.annotator.active and w.annotator.kind == "person"]
+
+    @property
+    def open(self) -> int:
+        """Tasks that wait for people."""
+        return sum(w.progress.get("open", 0) for w in self.people)
+
+
+def read_overview(work: HumanWork) -> Overview:
+    """Goes over all contexts that have work: seconds, where there are 100,000."""
+    kinds: Counter[str] = Counter()
+    seconds: list[float] = []
+    judged, policy = 0, work.policy
+
+    def verdicts() -> Iterator[Verdict]:
+        nonlocal judged
+        for case in work.cases():
+            if verdict := case.verdict(policy, work.seed):
+                kinds[verdict.kind] += 1
+                judged += verdict.round > 0 or verdict.kind != "open"
+                seconds.extend(j.seconds for j in case.judgements)
+                yield verdict
+
+    # `measure` reads the seconds last, when all verdicts have passed.
+    measured = measure(verdicts(), seconds, policy.further_rounds)
+    return Overview(
+        contexts=len(work.order),
+        judged=judged,
+        kinds=kinds,
+        workers=tuple(work.standings()),
+        measured=measured,
+        plan=work.plan,
+        simulated=work.count_simulated,
+    )
+
+
+# --- agreement -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Agreement in all measures, and how found and generated endings were judged."""
+
+    who: Who
+    ratings: Ratings
+    names: Mapping[str, str]  # annotator's id -> name
+    sources: Mapping[str, str]  # context -> source
+    agreement: Mapping[Measure, Agreement]
+    table: Frequencies
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Agreement in one measure, by pair, annotator, source and time."""
+
+    measure: Measure
+    pairs: PairMatrix
+    annotators: list[WithOthers]
+    sources: Mapping[str, Agreement]
+    periods: list[Period]
+
+
+def ratings_of(work: HumanWork, who: Who) -> Ratings:
+    """The answers of those at work: of people, of simulated annotators, or of both."""
+    annotators = [a for a in work.store.annotators() if a.active and _asked_for(a, who)]
+    answers = [(t, answer) for t, answer in work.store.answers() if t.context_id in work.order]
+    tasks = {task.id: task for task, _ in answers}
+    return collect((answer for _, answer in answers), tasks, annotators, simulated=True)
+
+
+def _asked_for(annotator: Annotator, who: Who) -> bool:
+    return who == "both" or (annotator.kind == "person") == (who == "people")
+
+
+def read_figures(work: HumanWork, who: Who) -> Figures:
+    """Alpha and percent with their intervals: the bootstrap takes a second for 10,000 contexts."""
+    ratings = ratings_of(work, who)
+    return Figures(
+        who=who,
+        ratings=ratings,
+        names={a.id: a.name for a in work.store.annotators()},
+        sources=work.sources(ratings.contexts),
+        agreement={m: agreeing.agreement(ratings, m, seed=work.seed) for m in MEASURES},
+        table=frequencies(ratings),
+    )
+
+
+def read_parts(figures: Figures, measure: Measure) -> Parts:
+    """The same answers by pair, annotator, source and time."""
+    ratings = figures.ratings
+    return Parts(
+        measure=measure,
+        pairs=agreeing.pair_matrix(ratings, measure),
+        annotators=agreeing.by_annotator(ratings, measure),
+        sources=agreeing.by_source(
+            ratings, measure, {c: figures.sources.get(c, "") for c in ratings.contexts}
+        ),
+        periods=agreeing.over_time(ratings, measure, PERIODS),
+    )
+
+
+# --- adjudication --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A context for the adjudicator, with its texts. `endings` by place in the task."""
+
+    case: Disagreement
+    context: Context | None
+    endings: tuple[str, ...]
+
+
+def read_ties(work: HumanWork, most: int = MOST_TIES) -> list[Tie]:
+    """What waits for an adjudicator, by context: the first of them."""
+    cases = list(islice(work.disagreements(), most))
+    ids = [d.task.context_id for d in cases]
+    contexts = {c.id: c for c in work.store.contexts_by_id(work.prepare, ids)}
+    texts = work.store.endings_by_id(sorted({e for d in cases for e in d.task.endings}))
+    return [
+        Tie(
+            case=d,
+            context=contexts.get(d.task.context_id),
+            endings=tuple(texts[e].text if e in texts else "" for e in d.task.endings),
+        )
+        for d in cases
+    ]
+
+
+# --- giving out ----------------------------------------------------------------------------------
+
+
+def preview_giving(work: HumanWork, giving: Giving) -> Preview:
+    """What giving out would mean; nothing is written."""
+    more = work.first_round(giving.contexts)
+    return work.allocate(giving.plan, giving.annotators, preview=True, more=more)
+
+
+def give_out(work: HumanWork, giving: Giving) -> Preview:
+    """Opens the contexts and deals them; entry tests stand before the work."""
+    work.keep(checks=replace(work.checks, share=giving.checks))
+    for annotator in giving.annotators if giving.entry else ():
+        if work.passed_entry(annotator) is None:
+            work.give_entry_test(annotator)
+    work.open_first_round(giving.contexts)
+    return work.allocate(giving.plan, giving.annotators)
+
+
+def open_next_round(work: HumanWork) -> int:
+    """Opens the next round of whatever wants one, for the people at work; returns how many."""
+    tasks = work.open_further_rounds()
+    people = [a.id for a in work.store.annotators() if a.active and a.kind == "person"]
+    at_work = [who for who in people if work.store.progress_of(who)]
+    work.allocate(work.overlap, at_work or people)
+    work.refresh()
+    return len(tasks)
+
+
+def simulating(work: HumanWork, simulation: Simulation) -> Iterator[Event]:
+    """Opens contexts where too few have work, and has simulated annotators answer: a job."""
+    begun = sum(1 for _ in work.store.contexts_in_work(work.version))
+    work.keep(overlap=simulation.plan)
+    work.open_first_round(max(0, simulation.contexts - begun))
+    done = 0
+    for progress in work.simulate(simulation.annotators, simulation.skill):
+        done = progress.done
+        yield progress
+    yield Changed(("annotators", "tasks", "allocations", "judgements", "review_rows"))
+    yield Finished("simulate", {"judgements": done, "annotators": simulation.annotators})
