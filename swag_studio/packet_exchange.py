@@ -29,6 +29,7 @@ from swag_studio.packets import (
     packet_bytes,
     parse,
 )
+from swag_studio.records import Context
 from swag_studio.store import Store
 from swag_studio.store_packets import SentItem, SentPacket
 from swag_studio.store_people import now
@@ -149,7 +150,7 @@ def _items(store: Store, sent: Sequence[SentItem]) -> tuple[PacketItem, ...]:
     items: list[PacketItem] = []
     for part in sliced(sent, 100):
         tasks = {task.id: task for task in _tasks(store, [i.task_id for i in part])}
-        contexts = {}
+        contexts: dict[str, Context] = {}
         for artifact in store.artifacts("prepare"):  # an id is a text: the newest has it last
             wanted = [task.context_id for task in tasks.values()]
             contexts |= {c.id: c for c in store.contexts_by_id(artifact.version, wanted)}

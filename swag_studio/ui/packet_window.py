@@ -240,8 +240,8 @@ class PacketWindow(QMainWindow):
             return
         s = self.bench.desk.standing()
         left = s.total - s.done - s.skipped
-        more = f" {left:,} items are still open: go on, and finish again." if left else ""
-        self._tell(f"Send this file back: {self._target}.{more}", "good")
+        more = f"\n{left:,} items are still open: go on, and finish again." if left else ""
+        self._tell(f"Send this file back: {self._target}{more}", "good")
         self.folder.show()
 
     def _answered(self) -> None:
