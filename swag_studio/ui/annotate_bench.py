@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
@@ -67,7 +68,7 @@ class Bench(BenchView):
         self._timer.setInterval(KEEP_AFTER)
         self._timer.timeout.connect(self.keep_draft)
         self._do: dict[str, Callable[[], object]] = {
-            **{label: lambda label=label: self.card.label(label) for label in LABELS},
+            **{label: partial(self.card.label, label) for label in LABELS},
             "best": lambda: self.card.rank("best"),
             "second": lambda: self.card.rank("second"),
             "down": lambda: self.card.step(1),
@@ -91,8 +92,8 @@ class Bench(BenchView):
         self.card.changed.connect(self._changed)
         self.card.told.connect(self._tell)
         self.card.seen.connect(self._sign)
-        self.card.moved.connect(lambda row: self.scroll.ensureWidgetVisible(row, 0, 8))
-        self.scroll.verticalScrollBar().valueChanged.connect(self._sign)
+        self.card.moved.connect(lambda row: self.area.ensureWidgetVisible(row, 0, 8))
+        self.area.verticalScrollBar().valueChanged.connect(self._sign)
         self.guidelines.view.verticalScrollBar().valueChanged.connect(self._sign)
         self.guidelines.changed.connect(self._keep_guidelines)
         self.comment.textChanged.connect(self._changed)
@@ -126,7 +127,7 @@ class Bench(BenchView):
         self.comment.show_text(self._kept.comment)
         self.card.show_item(item, self._kept)
         self.active.start(self._clock(), self._kept.seconds)
-        self.scroll.verticalScrollBar().setValue(0)
+        self.area.verticalScrollBar().setValue(0)
         self._show_standing()
         if draft is not None:
             self.saved.restored()
@@ -147,6 +148,7 @@ class Bench(BenchView):
         s, item = self.desk.standing(), self.item
         state = {"done": ", answered", "skipped": ", skipped"}.get(item.state if item else "", "")
         self.heading.setText(f"Item {item.number:,}{state}" if item else "")
+        self.heading.setVisible(item is not None)
         words = f"{s.done:,} of {s.total:,} done" if s.total else ""
         if s.skipped:
             words += f", {s.skipped:,} skipped"
@@ -168,7 +170,7 @@ class Bench(BenchView):
         if number:
             what = "skip" if state == "skipped" else "submit"
             self.buttons[UNDO].setText(f"Undo {what} of item {number:,}  {native('Ctrl+Z')}")
-        shown = "Hide" if self.guidelines.parentWidget().isVisibleTo(self) else "Show"
+        shown = "Hide" if self.panel.isVisibleTo(self) else "Show"
         self.guide_button.setText(f"{shown} guidelines  {self.keymap.shown('guidelines')}")
 
     def _show_missing(self) -> None:
@@ -318,8 +320,7 @@ class Bench(BenchView):
 
     def toggle_guidelines(self) -> None:
         """Shows the guidelines beside the item, or hides them."""
-        panel = self.guidelines.parentWidget()
-        panel.setVisible(not panel.isVisibleTo(self))
+        self.panel.setVisible(not self.panel.isVisibleTo(self))
         self._name_buttons()
 
     def ask_keys(self) -> KeysDialog:

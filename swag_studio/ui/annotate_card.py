@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QFontMetrics, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -26,11 +26,12 @@ from swag_studio.ui.annotate_keys import KeyMap
 from swag_studio.ui.desk import Answer, Item
 from swag_studio.ui.theme import ems
 
-LARGE = 1.5  # the texts' size to the window's
+LARGER = 7.0  # points that the texts are larger than the window's
 CHOSEN = "✓"
 HERE = "▸"
+_GAP = 6
 _PADDING = 20  # of a button, left and right together
-_BESIDE = 44  # letters that a text has at least beside its buttons; else they stand below it
+_BESIDE = 34  # letters that a text has at least beside its buttons; else they stand below it
 _WORDS = {
     "likely": "Likely",
     "unlikely": "Unlikely",
@@ -42,7 +43,7 @@ _RANKS = {"best": "best", "second": "second best"}
 _STYLE = """
 EndingRow { border: 2px solid transparent; border-bottom: 1px solid palette(mid); }
 EndingRow[here="true"] { border: 2px solid palette(highlight); border-radius: 6px; }
-QToolButton { padding: 4px 6px; border: 1px solid palette(mid); border-radius: 4px;
+QToolButton { padding: 3px 6px; border: 1px solid palette(mid); border-radius: 4px;
               background: palette(button); color: palette(button-text); }
 QToolButton:checked { background: palette(highlight); color: palette(highlighted-text);
                       border-color: palette(highlight); font-weight: 600; }
@@ -62,7 +63,7 @@ class Card(QWidget):
         self.setStyleSheet(_STYLE)
         self._answer = Answer.empty(SHOWN)
         self._here, self._count = 0, SHOWN
-        self.sentence, self.opening = _text("First sentence"), _text("Opening of the second")
+        self.sentence, self.opening = _Text("First sentence"), _Text("Opening of the second")
         self.rows = [EndingRow(i) for i in range(SHOWN)]
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 6, 0)
@@ -98,7 +99,7 @@ class Card(QWidget):
         self.opening.setText(f"{item.opening} …")
         self._count = len(item.endings)
         for i, row in enumerate(self.rows):
-            row.show_text(item.endings[i] if i < self._count else "")
+            row.show_Text(item.endings[i] if i < self._count else "")
             row.setVisible(i < self._count)
         self._answer = answer
         self._show_answer()
@@ -173,20 +174,20 @@ class Card(QWidget):
             self._enlarge()
 
     def _arrange(self) -> None:
-        row = self.rows[0]
-        needed = row.buttons.sizeHint().width() + ems(row.text, _BESIDE)
+        first = self.rows[0]
+        beside = self.width() >= first.buttons.sizeHint().width() + ems(first.text, _BESIDE)
         for row in self.rows:
-            row.set_beside(self.width() >= needed)
+            row.set_beside(beside)
 
     def _enlarge(self) -> None:
         font = self.font()
-        font.setPointSizeF(font.pointSizeF() * LARGE)
+        font.setPointSizeF(font.pointSizeF() + LARGER)
         for label in (self.sentence, *(row.text for row in self.rows)):
             label.setFont(font)
         font.setBold(True)
         self.opening.setFont(font)
         for row in self.rows:
-            row.fit_buttons()
+            row.fit()
         self._arrange()
 
 
@@ -209,8 +210,9 @@ class EndingRow(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled, False)
         self.number = QLabel(f"{place + 1}")
         self.number.setProperty("role", "muted")
-        self.text = _text()
-        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self.number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.text = _Text()
+        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.button = {code: self._button(code) for code in (*LABELS, "best", "second")}
         self.buttons = QWidget()
         row = QHBoxLayout(self.buttons)
@@ -222,11 +224,12 @@ class EndingRow(QFrame):
                 row.addSpacing(8)
         row.addStretch(1)
         texts = QHBoxLayout()
+        texts.setSpacing(_GAP)
         texts.addWidget(self.number)
         texts.addWidget(self.text, 1)
         self.box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self.box.setContentsMargins(6, 4, 6, 4)
-        self.box.setSpacing(6)
+        self.box.setContentsMargins(6, 3, 6, 5)
+        self.box.setSpacing(3)
         self.box.addLayout(texts, 1)
         self.box.addWidget(self.buttons)
         self._keys = dict.fromkeys(self.button, "")
@@ -242,7 +245,7 @@ class EndingRow(QFrame):
 
     # --- showing -------------------------------------------------------------------------
 
-    def show_text(self, text: str) -> None:
+    def show_Text(self, text: str) -> None:
         """Another ending."""
         self.text.setText(text)
         self.setAccessibleName(f"Ending {self.place + 1}: {text}")
@@ -260,7 +263,7 @@ class EndingRow(QFrame):
         """The keys that the buttons name."""
         self._keys = {code: keymap.shown(code) for code in self.button}
         self._name_buttons()
-        self.fit_buttons()
+        self.fit()
 
     def _name_buttons(self) -> None:
         for code, button in self.button.items():
@@ -270,8 +273,10 @@ class EndingRow(QFrame):
     def _words(self, code: str) -> str:
         return f"{self._keys[code]} {_WORDS[code]}".replace("&", "&&")
 
-    def fit_buttons(self) -> None:
-        """Room for the mark, so that nothing moves when it comes."""
+    def fit(self) -> None:
+        """Room for the marks, so that nothing moves when they come."""
+        width = self.number.fontMetrics().horizontalAdvance(f"{HERE} 0") + 4
+        self.number.setFixedWidth(width)
         for code, button in self.button.items():
             font = button.font()
             font.setBold(True)
@@ -280,15 +285,17 @@ class EndingRow(QFrame):
 
     def mark(self, here: bool) -> None:
         """Shows that keys act on this ending, by its frame and by a mark."""
-        self.number.setText(f"{HERE} {self.place + 1}" if here else f"   {self.place + 1}")
+        self.number.setText(f"{HERE} {self.place + 1}" if here else f"{self.place + 1}")
         self.setProperty("here", "true" if here else "false")
         self.style().unpolish(self)
         self.style().polish(self)
 
     def set_beside(self, beside: bool) -> None:
-        """Puts the buttons beside the text, or below it."""
+        """Puts the buttons beside the text, or below it: below the text, not below its number."""
         direction = QBoxLayout.Direction
         self.box.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
+        left = 0 if beside else self.number.width() + _GAP
+        self.buttons.setContentsMargins(left, 0, 0, 0)
 
     # --- focus ---------------------------------------------------------------------------
 
@@ -305,9 +312,14 @@ class EndingRow(QFrame):
         self.setFocus()
 
 
-def _text(name: str = "") -> QLabel:
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setAccessibleName(name)
-    return label
+class _Text(QLabel):
+    """A text that wraps. Its height follows from its width alone, so that none is given away."""
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setAccessibleName(name)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(ems(self, 12), self.fontMetrics().lineSpacing())

@@ -15,7 +15,9 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -31,6 +33,7 @@ from swag_studio.ui.theme import ems
 from swag_studio.ui.workspace import Workspace
 
 _TABLES = {"annotators", "tasks", "allocations", "judgements", "people", "filter", "assignments"}
+_ROWS = 12  # names that the picker shows without scrolling
 
 
 class AnnotatePage(Page):
@@ -45,6 +48,8 @@ class AnnotatePage(Page):
         self.bench: Bench | None = None
         self.stack = QStackedWidget()
         self.stack.addWidget(self.picker)
+        # A page that wraps text is asked for its best height, not its least: it takes what is left.
+        self.stack.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.body.addWidget(self.stack, 1)
         self._stale = self._answered = False
         self._ask()
@@ -63,6 +68,7 @@ class AnnotatePage(Page):
         self.stack.addWidget(bench)
         self.stack.setCurrentWidget(bench)
         self.tell(f"Judging as {annotator.name}", "accent", "")
+        self.hint.hide()
 
     def unseat(self) -> None:
         """Takes the bench away, once what is half-given is kept, and asks who is next."""
@@ -79,6 +85,7 @@ class AnnotatePage(Page):
         self.picker.reload()
         self.stack.setCurrentWidget(self.picker)
         self.tell("", "muted", "Choose who judges. Everyone sees their own answers only.")
+        self.hint.show()
 
     def _note_answer(self) -> None:
         self._answered = True
@@ -144,11 +151,13 @@ class AnnotatorPicker(QWidget):
             for widget in widgets:
                 row.addWidget(widget)
         frame = card(self.heading, self.list, starting, adding, self.trouble, margins=16)
-        self._frame = frame
-        outer = QHBoxLayout(self)
+        across = QHBoxLayout()
+        across.addStretch(1)
+        across.addWidget(frame, 2)
+        across.addStretch(1)
+        outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addStretch(1)
-        outer.addWidget(frame, 2)
+        outer.addLayout(across)
         outer.addStretch(1)
         frame.setMinimumWidth(ems(self, 40))
 
@@ -160,23 +169,25 @@ class AnnotatorPicker(QWidget):
             item = QListWidgetItem(person.name)
             item.setData(Qt.ItemDataRole.UserRole, person)
             self.list.addItem(item)
+        rows = min(len(people), _ROWS) * (self.fontMetrics().height() + 10)
+        self.list.setFixedHeight(rows + 8)
         self.list.setVisible(bool(people))
         self.start.setVisible(bool(people))
         self.heading.setText("Who judges?" if people else "Who judges? Write your name to begin.")
-        self.trouble.clear()
+        self._tell("")
         self.name.clear()
 
     def add(self) -> None:
         """Adds who is written in the field, and picks them."""
         name = " ".join(self.name.text().split())
         if not name:
-            self.trouble.setText("Write a name first.")
+            self._tell("Write a name first.")
             return
         person = Annotator(secrets.token_hex(8), name)
         try:
             self._store.put_annotator(person)
         except UserError as error:
-            self.trouble.setText(str(error))
+            self._tell(str(error))
         else:
             self.picked.emit(person)
 
@@ -187,4 +198,8 @@ class AnnotatorPicker(QWidget):
         if item := self.list.currentItem():
             self._pick(item)
         else:
-            self.trouble.setText("Choose a name from the list first.")
+            self._tell("Choose a name from the list first.")
+
+    def _tell(self, words: str) -> None:
+        self.trouble.setText(words)
+        self.trouble.setVisible(bool(words))

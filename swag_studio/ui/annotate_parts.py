@@ -93,13 +93,14 @@ class SkipStrip(QFrame):
         self.line.setPlaceholderText("Why? Enter skips the item, Esc goes back to it")
         self.line.setAccessibleName("Why the item is skipped")
         self.line.ended.connect(lambda: self._give(self.line.text()))
-        self.line.textEdited.connect(lambda _: self.trouble.hide())
         self.trouble = QLabel("Say in a few words why, so that the item can be mended.")
+        self.line.textEdited.connect(lambda _: self.trouble.hide())
         self.trouble.setWordWrap(True)
         set_role(self.trouble, "bad")
         self.reasons = [QPushButton(words) for words in REASONS]
         ready = QWidget()
         row = FlowLayout(ready, spacing=6)
+        row.setContentsMargins(0, 0, 0, 0)
         for button, words in zip(self.reasons, REASONS, strict=True):
             button.clicked.connect(lambda _=False, words=words: self._give(words))
             row.addWidget(button)
@@ -140,7 +141,7 @@ class CommentBox(QPlainTextEdit):
         self.setPlainText(text)
         self.blockSignals(False)
         self.setVisible(bool(text))
-        self.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 12)
+        self.setFixedHeight(2 * self.fontMetrics().lineSpacing() + 12)
 
     def write(self) -> None:
         """Shows itself, ready to be written in."""
@@ -162,10 +163,10 @@ class IdleCard(QFrame):
         self.words.setWordWrap(True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         set_role(self.words, "heading")
+        self._way = ""
         self.way, self.earlier = QPushButton(), QPushButton()
         self.way.clicked.connect(lambda: self.go_to.emit(self._way))
         self.earlier.clicked.connect(self.back)
-        self._way = ""
         row = QHBoxLayout()
         row.addStretch(1)
         row.addWidget(self.way)

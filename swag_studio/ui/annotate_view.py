@@ -1,4 +1,4 @@
-"""What the judging bench looks like: its widgets and where they stand. It does nothing by itself."""
+"""What the judging bench looks like: its widgets and where they stand. It does nothing itself."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class BenchView(QWidget):
         self.bar.setFixedHeight(6)
         self.bar.setAccessibleName("Items answered")
         self.card = Card(self.keymap)
-        self.scroll = _ItemArea()
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setAccessibleName("The item")
-        self.scroll.setStyleSheet("QScrollArea { background: transparent; }")
-        self.scroll.setWidget(self.card)
-        self.scroll.viewport().setAutoFillBackground(False)
+        self.area = _ItemArea()
+        self.area.setWidgetResizable(True)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setAccessibleName("The item")
+        self.area.setStyleSheet("QScrollArea { background: transparent; }")
+        self.area.setWidget(self.card)
+        self.area.viewport().setAutoFillBackground(False)
         self.card.setAutoFillBackground(False)
         self.comment, self.strip, self.saved = CommentBox(), SkipStrip(), SavedState()
         self.note = QLabel()
@@ -69,7 +69,7 @@ class BenchView(QWidget):
         inner = QVBoxLayout(work)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(6)
-        for widget in (framed(self.scroll, margins=8), self.comment, self.strip):
+        for widget in (framed(self.area, margins=8), self.comment, self.strip):
             inner.addWidget(widget)
         inner.setStretch(0, 1)
         inner.addLayout(self._foot())
@@ -79,7 +79,8 @@ class BenchView(QWidget):
         self.stack.addWidget(self.idle)
         self.parts = splitter(Qt.Orientation.Horizontal)
         self.parts.addWidget(self.stack)
-        self.parts.addWidget(framed(self.guidelines))
+        self.panel = framed(self.guidelines)
+        self.parts.addWidget(self.panel)
         self.parts.setStretchFactor(0, 1)
         self.parts.setSizes([900, 300])
         layout = QVBoxLayout(self)
@@ -92,8 +93,8 @@ class BenchView(QWidget):
     def _top(self) -> QHBoxLayout:
         self.guide_button, self.keys_button = QPushButton(), QPushButton("Keys …")
         self.top = QHBoxLayout()
+        self.top.setSpacing(12)
         self.top.addWidget(self.heading)
-        self.top.addSpacing(12)
         self.top.addWidget(self.progress, 1)
         for button in (self.guide_button, self.keys_button):
             self.top.addWidget(button)

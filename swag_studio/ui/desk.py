@@ -74,11 +74,14 @@ class Answer:
         words = "best" if rank == "best" else "second best"
         if self.labels[place] == "gibberish":
             return self, f"Gibberish cannot be {words}. Change its label first."
-        if getattr(self, rank) == place:
-            return replace(self, **{rank: None}), ""
-        other = "second" if rank == "best" else "best"
-        freed: dict[str, Any] = {other: None} if getattr(self, other) == place else {}
-        return replace(self, **{rank: place}, **freed), ""
+        taken = place == (self.best if rank == "best" else self.second)
+        best = None if self.best == place else self.best
+        second = None if self.second == place else self.second
+        if rank == "best":
+            best = None if taken else place
+        else:
+            second = None if taken else place
+        return replace(self, best=best, second=second), ""
 
 
 @dataclass(frozen=True, slots=True)

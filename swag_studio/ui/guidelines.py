@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QUrl, Signal
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -23,14 +23,14 @@ from PySide6.QtWidgets import (
 from swag_studio.ui.page import set_role
 
 DEFAULT = """\
-You see what happens first, the beginning of the next sentence, and six ways to go on. Picture the
+You see what happens first, the beginning of the next sentence, and six ways to go on. Picture the \
 scene. Then judge **each ending for itself**, whatever the others say.
 
 - **Likely** – it could well be what happens next.
 - **Unlikely** – a proper sentence, but hardly what happens next here.
 - **Gibberish** – no one would write it: words that do not fit together, or no sense at all.
 
-Then mark the **best** ending and the **second best**: the two that most likely happen next. They
+Then mark the **best** ending and the **second best**: the two that most likely happen next. They \
 may both be likely, or the least bad ones. Gibberish can be neither.
 
 - Judge what happens, not the style. A small slip of grammar is not gibberish.
@@ -107,6 +107,7 @@ class GuidelinesPanel(QWidget):
         self.view.document().setMarkdown(
             text, features.MarkdownDialectGitHub | features.MarkdownNoHTML
         )
+        self.view.moveCursor(QTextCursor.MoveOperation.Start)
         self._editing(False)
 
     def begin(self) -> None:
@@ -134,6 +135,7 @@ class _View(QTextBrowser):
         super().__init__()
         self.setOpenLinks(False)
         self.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self.document().setIndentWidth(20)
 
     def loadResource(self, type: int, name: QUrl | str) -> Any:
         return None
