@@ -101,8 +101,9 @@ def apply(app: QApplication, theme: Theme, percent: int, base_points: float) -> 
             title=points * 1.5,
             heading=points * 1.1,
             box=box,
-            round=box // 2,
+            round=box // 2 + 1,  # with its border
             dot=box // 3,
+            wide=3 * (box // 3) // 2,
             check=check.as_posix(),
         )
     )
@@ -173,7 +174,7 @@ QRadioButton::indicator {{ border-radius: {round}px; }}
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{
     background: {t.accent}; border-color: {t.accent}; image: url("{check}"); }}
 QRadioButton::indicator:checked {{ width: {dot}px; height: {dot}px; background: {t.on_accent};
-    border: {dot}px solid {t.accent}; border-radius: {round}px; }}
+    border: {dot}px solid {t.accent}; border-radius: {wide}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 1px solid {t.accent}; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.muted}; }}
 QHeaderView::section {{ background: {t.raised}; color: {t.text}; border: 0;
