@@ -109,7 +109,7 @@ class CaseReader:
             endings = (found, *(state.endings if state else wrong))
             work = [t for t in tasks.get(context.id, ()) if t.kind == "work"]
             given = {t.id: tuple(counting(answers.get(t.id, ()), people, simulated)) for t in work}
-            live = _live(work, set(endings), {task: len(j) for task, j in given.items()})
+            live = _live(work, frozenset(endings), {task: len(j) for task, j in given.items()})
             yield Case(
                 context=context,
                 endings=endings,
@@ -138,7 +138,9 @@ class CaseReader:
         return {e.id for e in endings if folded(e.text) in self.barred}
 
 
-def _live(tasks: Sequence[Task], endings: Set[str], judged: Mapping[str, int]) -> tuple[Task, ...]:
+def _live(
+    tasks: Sequence[Task], endings: frozenset[str], judged: Mapping[str, int]
+) -> tuple[Task, ...]:
     """One task per round from 0 on, as far as there are tasks whose endings are all there still.
 
     Of several in a round (an edit was undone, say) the one that was judged most.

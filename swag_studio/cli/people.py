@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -201,7 +201,7 @@ def plan(
     from swag_studio.plan import forecast, live_forecast
 
     out = reporter(json)
-    wanted = {
+    wanted: dict[str, Any] = {
         "questions": questions,
         "annotators": people,
         "hours_per_day": hours,
