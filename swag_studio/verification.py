@@ -38,10 +38,12 @@ __all__ = [
     "found_in_top_two",
     "gold_source",
     "next_task",
+    "rejects_found",
     "verdict",
     "worker_standing",
 ]
 
+_REJECTED = "The found ending is"
 GEN_SOURCE = "gen-orig"  # the release's name for an extra question: its right ending is generated
 
 
@@ -293,7 +295,7 @@ def _another_round(case: _Round, reading: Reading, chosen: bool, usable: int) ->
         why = f"Only {_endings(usable, 'wrong')} can be used, {policy.distractors_needed} needed"
     else:
         places_allowed = "not best" if policy.top_places == 1 else "neither best nor second best"
-        why = f"The found ending is {places_allowed}"
+        why = f"{_REJECTED} {places_allowed}"
     if task.round >= policy.further_rounds:
         reason = f"{why}, and {_rounds(task.round + 1)}."
         return Verdict(task.context_id, "surprising", task.round, reason)
@@ -317,6 +319,11 @@ def _endings(count: int, which: str) -> str:
 
 def _rounds(count: int) -> str:
     return "no further round is allowed" if count == 1 else f"there were {count} rounds"
+
+
+def rejects_found(verdict: Verdict) -> bool:
+    """Whether no question came of a context because people did not choose its found ending."""
+    return verdict.kind in ("surprising", "reannotate") and verdict.reason.startswith(_REJECTED)
 
 
 def gold_source(verdict: Verdict) -> str:

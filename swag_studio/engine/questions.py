@@ -217,14 +217,10 @@ class Spool:
     def __len__(self) -> int:
         return sum(self.counts.values())
 
-    def fill(self, rows: Iterable[tuple[Question, Mapping[str, Any]]]) -> Iterator[int]:
-        """Writes questions whose right ending stands first; yields how many, after each."""
-        with open(self.path, "w", encoding="utf-8", newline="\n") as file:
-            for question, note in rows:
-                row = [dataclasses.asdict(question), note]
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-                self.counts[question.split] += 1
-                yield len(self)
+    def line(self, question: Question, note: Mapping[str, Any]) -> str:
+        """Counts a question, whose right ending stands first, and gives its line of the file."""
+        self.counts[question.split] += 1
+        return json.dumps([dataclasses.asdict(question), note], ensure_ascii=False) + "\n"
 
     def __iter__(self) -> Iterator[Question]:
         return (question for question, _ in self.noted())

@@ -1,0 +1,412 @@
+"""Where each word of a release came from: provenance.jsonl, one line per question.
+
+It joins what people said (noted while the questions were chosen) to the source captions, the
+generator, the filter's iterations and the curators' log. It knows no formats and writes no files.
+Annotators and curators stand under pseudonyms that hold within one release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from swag_studio.engine.assignment import AssignmentLog
+from swag_studio.engine.corpus import Corpus
+from swag_studio.engine.lineage import ancestor
+from swag_studio.engine.questions import WRONG, Outcome, Spool
+from swag_studio.engine.text import TextMaker
+from swag_studio.errors import ProjectError
+from swag_studio.files import read_json
+from swag_studio.judging import Adjudication, Judgement
+from swag_studio.policy import VerificationPolicy
+from swag_studio.pool import Pool
+from swag_studio.project import Project
+from swag_studio.recipe import STAGES, Recipe, from_toml
+from swag_studio.records import SPLITS, Artifact, Context, Ending, Question, ending_id
+from swag_studio.store import Store
+
+Assigned = Sequence[tuple[int, Ending, float]]  # (slot, ending, ensemble score)
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """A filter run with the artifacts that it was made from, by stage."""
+
+    made: Mapping[str, Artifact]
+
+    @classmethod
+    def of(cls, project: Project, filter_version: int = 0) -> Lineage:
+        """The lineage of a filter run; 0: the one that belongs to the project's recipe.
+
+        Raises ProjectError when there is no such run, or something that it was made from is gone.
+        """
+        runs = {a.version: a for a in project.store.artifacts("filter") if a.done}
+        run = runs.get(filter_version) if filter_version else project.current("filter")
+        if run is None:
+            which = f"finished run {filter_version}" if filter_version else "run with this recipe"
+            raise ProjectError(
+                f"There is no {which} of the filter. Run it first: swag-studio run {project.root}"
+            )
+        made = {stage: ancestor(project, run, stage) for stage in STAGES[:3]}
+        kept = {stage: artifact for stage, artifact in made.items() if artifact is not None}
+        if len(kept) < len(made):
+            raise ProjectError(
+                f"What run {run.version} of the filter was made from is gone. Run the filter again."
+            )
+        return cls({**kept, "filter": run})
+
+    def __getitem__(self, stage: str) -> Artifact:
+        return self.made[stage]
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe of the run."""
+        return from_toml(self.made["filter"].recipe)
+
+
+# --- people ----------------------------------------------------------------------------------
+
+
+class Names:
+    """Pseudonyms: "annotator-1", "simulated-2", "adjudicator-1", "curator-1".
+
+    Numbered by ids that say nothing, or by a hash of the name, so that no order is told.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._names: dict[str, str] = {}
+        annotators = sorted(store.annotators(), key=lambda a: a.id)
+        for kind, role in (("person", "annotator"), ("simulated", "simulated")):
+            ids = [a.id for a in annotators if a.kind == kind]
+            self._names |= {id: f"{role}-{n}" for n, id in enumerate(ids, start=1)}
+        self._adjudicators = _numbered({a.by for a in store.adjudications().values()})
+        self._curators = _numbered({b.who for b in store.batches()})
+
+    def annotator(self, id: str) -> str:
+        return self._names[id]
+
+    def adjudicator(self, name: str) -> str:
+        return f"adjudicator-{self._adjudicators[name]}"
+
+    def curator(self, name: str) -> str:
+        return f"curator-{self._curators[name]}" if name in self._curators else "curator"
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    order = sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
+    return {name: number for number, name in enumerate(order, start=1)}
+
+
+def policy_id(policy: VerificationPolicy) -> str:
+    """A short name of a policy's values; the manifest has them."""
+    text = json.dumps(policy.to_dict(), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def said(outcome: Outcome, names: Names) -> dict[str, Any]:
+    """What people said of a context, JSON-ready: the verdict, and all that counts by ending."""
+    verdict, case = outcome.verdict, outcome.case
+    tasks = {task.id: task for task in case.live}
+    judged: dict[str, list[dict[str, Any]]] = {}
+
+    def add(by: str, answer: Judgement | Adjudication) -> None:
+        task = tasks[answer.task_id]
+        for place, ending in enumerate(task.endings):
+            rank = {answer.best: "best", answer.second: "second"}.get(place, "")
+            judged.setdefault(ending, []).append(
+                {"by": by, "round": task.round, "label": answer.labels[place], "rank": rank}
+            )
+
+    for judgement in case.judgements:
+        add(names.annotator(judgement.annotator_id), judgement)
+    for adjudication in case.adjudications:
+        add(names.adjudicator(adjudication.by), adjudication)
+    return {
+        "verdict": verdict
+        and {
+            "kind": verdict.kind,
+            "round": verdict.round,
+            "place": verdict.place,
+            "reason": verdict.reason,
+        },
+        "judged": judged,
+    }
+
+
+# --- the filter ------------------------------------------------------------------------------
+
+
+class History:
+    """When each row of a pool context was assigned. 11 bytes in memory for each replacement."""
+
+    def __init__(self, log: AssignmentLog) -> None:
+        initial = log.initial()
+        self.known = initial is not None
+        if initial is None:  # the run's files were removed
+            return
+        self._contexts, self._drawn = initial.contexts, initial.rows
+        swaps = list(log.swaps())
+        place = np.concatenate([np.zeros(0, np.uint32), *(s.place for s in swaps)])
+        order = np.argsort(place, kind="stable")
+        self._place = place[order].astype(np.uint32)
+        sizes = [len(s.place) for s in swaps]
+        self._iteration = np.repeat(np.arange(len(swaps), dtype=np.uint16), sizes)[order]
+        none = np.zeros(0, np.uint16)
+        self._slot = np.concatenate([none, *(s.slot for s in swaps)]).astype(np.uint8)[order]
+        self._old = np.concatenate([none, *(s.old for s in swaps)])[order]
+        self._new = np.concatenate([none, *(s.new for s in swaps)])[order]
+
+    def spans(self, context: int) -> dict[int, list[dict[str, int | None]]]:
+        """Row -> when it was assigned to the context at this place of the pool, in order.
+
+        `in` is the iteration that brought it in, -1 for the first draw; `out` the one that
+        replaced it, None if it stayed to the end.
+        """
+        if not self.known:
+            return {}
+        at = int(np.searchsorted(self._contexts, context))
+        if at == len(self._contexts) or self._contexts[at] != context:
+            return {}
+        spans: dict[int, list[dict[str, int | None]]] = {}
+        holds = [(row, -1) for row in self._drawn[at].tolist()]
+        first, last = np.searchsorted(self._place, np.array([at, at + 1], np.uint32))
+        for i in range(int(first), int(last)):
+            slot, iteration = int(self._slot[i]), int(self._iteration[i])
+            row, since = holds[slot]
+            spans.setdefault(row, []).append({"in": since, "out": iteration})
+            holds[slot] = (int(self._new[i]), iteration)
+        for row, since in holds:
+            spans.setdefault(row, []).append({"in": since, "out": None})
+        return spans
+
+
+# --- lines -----------------------------------------------------------------------------------
+
+
+class Provenance:
+    """Makes the lines of one release."""
+
+    def __init__(
+        self, project: Project, lineage: Lineage, names: Names, policy: VerificationPolicy
+    ) -> None:
+        self._project, self._store, self._lineage = project, project.store, lineage
+        self._names, self._policy, self._recipe = names, policy_id(policy), lineage.recipe
+        self._sources = {source.id: source for source in project.store.sources()}
+        self.history = History(AssignmentLog(project.folder(lineage["filter"])))
+        folder = project.folder(lineage["train_lm"])
+        self._checkpoints = [
+            _checkpoint(folder / f"fold-{fold}.json") for fold in range(self._recipe.prepare.folds)
+        ]
+
+    def lines(self, spool: Spool) -> Iterator[str]:
+        """A line for each question, in their order."""
+        assigned = self._store.assigned(self._lineage["filter"].version)
+        contexts = enumerate(
+            self._store.contexts(self._lineage["prepare"].version, selected_only=True)
+        )
+        rows = dict.fromkeys(SPLITS, 0)
+        for id, group in itertools.groupby(spool.noted(), key=lambda pair: pair[0].context_id):
+            place, context = next((i, c) for i, c in contexts if c.id == id)
+            mine = next(endings for other, endings in assigned if other == id)
+            teller = _Teller(self, place, context, mine)
+            shared = self._context(context)
+            for question, note in group:
+                line = {
+                    **self._question(question, rows[question.split], note),
+                    **shared,
+                    "edits": teller.edits(question),
+                    "endings": teller.endings(question, note["judged"]),
+                }
+                rows[question.split] += 1
+                yield json.dumps(line, ensure_ascii=False)
+
+    def _question(self, q: Question, index: int, note: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "id": q.id,
+            "split": q.split,
+            "index": index,
+            "label": q.label,
+            "gold_source": q.gold_source,
+            "full_source": q.full_source,
+            "verified": q.verified,
+            "simulated": q.simulated,
+            "verdict": note["verdict"],
+            "policy": self._policy,
+        }
+
+    def _context(self, context: Context) -> dict[str, Any]:
+        """What the questions of a context share: where it stood in its source, word for word."""
+        source, store, at = self._sources[context.source_id], self._store, context
+        captions = [
+            {"sentence": c.position, "start": c.start, "end": c.end, "text": c.text}
+            for position in (at.position - 1, at.position)
+            if (c := store.caption(at.source_id, at.document, position)) is not None
+        ]
+        if context.origin == "own" and (own := store.own_context(at.source_id, at.document)):
+            texts = (own.sent1, f"{own.sent2} {own.found}")
+            captions = [
+                {"sentence": i, "start": None, "end": None, "text": text}
+                for i, text in enumerate(texts)
+            ]
+        return {
+            "context": context.id,
+            "group": context.group,
+            "video": context.video_id,
+            "source": {"file": source.file, "format": source.format, "sha256": source.sha256},
+            "document": context.document,
+            "sentence": context.position,
+            "captions": captions,
+            "splitter": self._recipe.prepare.splitter if context.origin != "own" else None,
+        }
+
+    def generator(self, kind: str, fold: int) -> dict[str, Any] | None:
+        """How an ending of this kind was made; None where no model of this project did."""
+        if kind != "generated":
+            return None
+        g = self._recipe.generate
+        return {
+            "fold": fold,
+            "checkpoint": self._checkpoints[fold],
+            "seed": self._recipe.run.seed,
+            "temperature": g.temperature,
+            "top_k": g.top_k,
+            "top_p": g.top_p,
+            "max_tokens": g.max_tokens,
+        }
+
+    # --- looked up where it is needed --------------------------------------------------------
+
+    def pool_row(self, place: int, context: Context, ending: str) -> int | None:
+        """The row of an ending that a curator took from the pool."""
+        own = self._store.own_context(context.source_id, context.document)
+        given = own.endings if own and context.origin == "own" else ()
+        rows = self._pool.context(place)
+        for row in range(1, len(rows)):
+            origin = int(rows.origin[row])
+            text = given[origin - 1] if origin else self._maker.ending(rows.tokens[row])
+            if ending_id(context.id, text) == ending:
+                return row
+        return None
+
+    @cached_property
+    def _pool(self) -> Pool:
+        return Pool.open(self._project.folder(self._lineage["generate"]))
+
+    @cached_property
+    def _maker(self) -> TextMaker:
+        corpus = Corpus.load(self._project.folder(self._lineage["prepare"]))
+        return TextMaker(corpus.vocabulary)
+
+    @cached_property
+    def parents(self) -> dict[str, tuple[str, str, str]]:
+        """Edited ending -> (the one it was made from, who, when)."""
+        return self._store.parents()
+
+    def changes(self, context_id: str) -> list[dict[str, Any]]:
+        """Each change of a context's endings in the curators' log, oldest first."""
+        return [
+            {
+                "by": self._names.curator(edit.batch.who),
+                "what": edit.batch.name,
+                "undone": bool(edit.batch.undoes),
+                "out": sorted({*edit.before.endings} - {*edit.after.endings}),
+                "in": sorted({*edit.after.endings} - {*edit.before.endings}),
+            }
+            for edit in self._store.edits(
+                context_id=context_id, version=self._lineage["filter"].version
+            )
+            if edit.before.endings != edit.after.endings
+        ]
+
+    def forebears(self, ending: str) -> list[dict[str, Any]]:
+        """The endings that an edited one was made from, the nearest first, and who wrote it."""
+        result: list[dict[str, Any]] = []
+        while ending in self.parents and len(result) < len(self.parents):
+            parent, who, _ = self.parents[ending]
+            known = self._store.endings_by_id([parent]).get(parent)
+            text, kind = (known.text, known.kind) if known else ("", "generated")
+            by = self._names.curator(who)
+            result.append({"id": parent, "text": text, "kind": kind, "edited_by": by})
+            ending = parent
+        return result
+
+
+@dataclass(frozen=True)
+class _Teller:
+    """What is told of one context's endings."""
+
+    made: Provenance
+    place: int  # in the pool
+    context: Context
+    assigned: Assigned
+
+    @cached_property
+    def _spans(self) -> dict[int, list[dict[str, int | None]]]:
+        return self.made.history.spans(self.place)
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[int, float]]:
+        """Ending -> (pool row, ensemble score), of those that the filter left assigned."""
+        return {ending.id: (ending.row, score) for _, ending, score in self.assigned}
+
+    def edits(self, question: Question) -> list[dict[str, Any]]:
+        """The curators' changes, of a context that has an ending which the filter did not leave."""
+        if all(d.id in self._known for d in question.distractors):
+            return []
+        return self.made.changes(self.context.id)
+
+    def endings(
+        self, q: Question, judged: Mapping[str, list[dict[str, Any]]]
+    ) -> list[dict[str, Any]]:
+        """The endings in the question's order, then the fourth wrong one with place None."""
+        right = {"id": q.right_id, "text": q.right, "kind": q.right_kind, "type": q.right_type}
+        every = [right] + [
+            {"id": d.id, "text": d.text, "kind": d.kind, "type": d.type} for d in q.distractors
+        ]
+        shown = {e["id"]: place for e in every[: 1 + WRONG] if (place := self._place(q, e)) >= 0}
+        every.sort(key=lambda e: shown.get(e["id"], len(q.endings)))
+        return [
+            {
+                "place": shown.get(e["id"]),
+                **e,
+                "right": e["id"] == q.right_id,
+                **self._origin(e["id"], e["kind"]),
+                "judgements": judged.get(e["id"], []),
+            }
+            for e in every
+        ]
+
+    def _place(self, q: Question, ending: Mapping[str, Any]) -> int:
+        if ending["id"] == q.right_id:
+            return q.label
+        places = (i for i, text in enumerate(q.endings) if i != q.label and text == ending["text"])
+        return next(places, -1)
+
+    def _origin(self, ending: str, kind: str) -> dict[str, Any]:
+        row, score = self._known.get(ending, (None, None))
+        if row is None and kind in ("generated", "own"):
+            row = self.made.pool_row(self.place, self.context, ending)
+        known = self.made.history.known
+        spans = self._spans.get(row, []) if row is not None and known else None
+        return {
+            "generator": self.made.generator(kind, self.context.fold),
+            "pool_row": row,
+            "assigned": spans if kind in ("generated", "own") else [],
+            "score": score,
+            "parents": self.made.forebears(ending) if kind == "edited" else [],
+        }
+
+
+def _checkpoint(path: Any) -> str | None:
+    """The hash of a fold's weights, as it was kept beside them."""
+    try:
+        return str(read_json(path)["blake2b"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,333 @@
+"""Writes a verified release: releases/1.0.0 with data, provenance, manifest and dataset card.
+
+It has questions chosen, checked, exported and traced over one file of questions, so that no list
+of them is in memory. The folder appears whole, by one rename, and is never written to again; a
+release that was killed leaves nothing under its name. The draft is the stage release's.
+
+The same project gives the same bytes, but for run.json.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from swag_studio import __version__, settings
+from swag_studio.engine import accounting
+from swag_studio.engine.dataset_card import card
+from swag_studio.engine.provenance import Lineage, Names, Provenance, policy_id, said
+from swag_studio.engine.questions import WRONG, Outcome, QuestionMaker, Spool
+from swag_studio.engine.registry import EXPORTERS
+from swag_studio.engine.release_checks import KINDS, ReleaseChecks, Report
+from swag_studio.engine.release_extras import preference, surprising
+from swag_studio.engine.release_figures import Figures
+from swag_studio.events import Changed, Event, Finished, Message, Progress
+from swag_studio.files import make_folder, write_json, write_text
+from swag_studio.judged import JudgedRun
+from swag_studio.pay import account
+from swag_studio.policy import VerificationPolicy
+from swag_studio.project import Project
+from swag_studio.releases import (
+    CARD,
+    FOLDER,
+    MANIFEST,
+    PREFERENCES,
+    PROVENANCE,
+    RUN,
+    SURPRISING,
+    ReleaseError,
+    ReleaseOptions,
+    checked_version,
+)
+
+STAGE = "publish"
+FORMAT = 2  # of the manifest; the draft's is 1
+ALWAYS = ("swag_csv", "swag_full")
+_AT_ONCE = 200  # questions or contexts between two events
+_SPOOL = ".questions.jsonl"
+
+
+def publish(project: Project, options: ReleaseOptions) -> Iterator[Event]:
+    """Writes the release `options.version` whole, or nothing.
+
+    Raises ReleaseError when the version is there already or is none, when nothing can be released,
+    and when the checks find an error that is not overridden.
+    """
+    folder = project.root / FOLDER / checked_version(options.version)
+    _refuse(folder)
+    if unknown := sorted({*options.overrides} - {*KINDS}):
+        raise ReleaseError(f"{unknown[0]} is no check. The checks are {', '.join(KINDS)}.")
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)  # left by a kill
+    publication = _Publication(project, options, partial)
+    make_folder(partial)
+    try:
+        summary = yield from publication.write()
+        _refuse(folder)
+        partial.replace(folder)
+        _sync(folder.parent)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    yield Message(STAGE, f"Release {options.version} is in {folder}.")
+    yield Changed(("releases",))
+    yield Finished(STAGE, {**summary, "folder": str(folder)})
+
+
+def verified(project: Project, *, simulated: bool = False, filter_version: int = 0) -> int:
+    """The contexts that a release would make verified questions of."""
+    run = _CountedRun(project, Lineage.of(project, filter_version), simulated)
+    return sum(verdict.kind == "found" for verdict in run.verdicts())
+
+
+def _refuse(folder: Path) -> None:
+    if folder.exists():
+        raise ReleaseError(
+            f"{folder} exists already, and a release is never changed. Choose another version."
+        )
+
+
+class _CountedRun(JudgedRun):
+    """The human work of a run, with simulated answers counted as the release asks for it."""
+
+    def __init__(self, project: Project, lineage: Lineage, simulated: bool) -> None:
+        filtered, prepared = lineage["filter"].version, lineage["prepare"].version
+        super().__init__(project.store, filtered, prepared, lineage.recipe.run.seed)
+        self._simulated = simulated
+
+    @property
+    def count_simulated(self) -> bool:
+        return self._simulated
+
+
+class _Publication:
+    """One release on its way, in a folder that is not seen yet."""
+
+    def __init__(self, project: Project, options: ReleaseOptions, folder: Path) -> None:
+        self.project, self.options, self.folder = project, options, folder
+        self.lineage = Lineage.of(project, options.filter_version)
+        self.recipe = self.lineage.recipe
+        self.run = _CountedRun(project, self.lineage, options.include_simulated)
+        self.policy = self.run.policy
+        if self.policy.distractors_needed < WRONG:
+            raise ReleaseError(
+                f"SWAG's files have {WRONG} wrong endings a question, and the verification policy "
+                f"asks for {self.policy.distractors_needed}. Set distractors_needed to {WRONG}."
+            )
+        self.names = Names(project.store)
+        annotators = project.store.annotators()
+        self.simulated = {a.id for a in annotators if a.kind == "simulated"}
+        sources = {source.id: source for source in project.store.sources()}
+        self.figures = Figures(sources, annotators, options.include_simulated)
+        self.spool = Spool(folder / _SPOOL, self.recipe.run.seed)
+        self.extras = {SURPRISING: 0, PREFERENCES: 0}
+        self.began = time.monotonic()
+
+    def write(self) -> Generator[Event, None, dict[str, Any]]:
+        """All files; returns the summary."""
+        yield from self._choose()
+        report = yield from self._check()
+        for name in dict.fromkeys((*ALWAYS, *(self.options.formats or EXPORTERS))):
+            yield from self._export(name)
+        yield from self._trace()
+        self.spool.path.unlink()
+        manifest = self._manifest(report)
+        manifest["files"] = {name: {} for name in [*self._names(), CARD]}
+        write_text(self.folder / CARD, card(manifest))
+        manifest["files"] = {name: self._described(name) for name in self._names()}
+        write_json(self.folder / MANIFEST, manifest)
+        write_json(self.folder / RUN, self._account())
+        for path in self.folder.rglob("*"):
+            _sync(path)
+        counts = manifest["counts"]
+        return {
+            "version": self.options.version,
+            "questions": len(self.spool),
+            **self.spool.counts,
+            "verified_by": self.figures.verified_by,
+            "unverified": manifest["verification"]["unverified_questions"],
+            "left_out": counts["left_out"],
+            "surprising": counts["surprising"],
+            "preferences": counts["preferences"],
+            "warnings": [problem.sentence for problem in report.warnings],
+            "overrides": manifest["overrides"],
+        }
+
+    # --- choosing ----------------------------------------------------------------------------
+
+    def _choose(self) -> Iterator[Event]:
+        """Every context of the run to the questions that come of it, by context id."""
+        store, version = self.project.store, self.run.version
+        total = sum(1 for _ in store.filtered_groups(version, self.run.prepare))
+        ids = (id for id, _ in store.filtered_groups(version, self.run.prepare))
+        maker = QuestionMaker(
+            store, self.policy, self.run.seed, self.options.unverified, self.simulated
+        )
+        with contextlib.ExitStack() as stack:
+            opened = (stack.enter_context(_writing(self.folder / name)) for name in self.extras)
+            beside = dict(zip(self.extras, opened, strict=True))
+            spooled = stack.enter_context(_writing(self.spool.path))
+            yield Progress(STAGE, 0, total, "contexts", "choosing")
+            for done, outcome in enumerate(maker.outcomes(self.run.cases(ids)), start=1):
+                self.figures.add(outcome)
+                self._keep_apart(outcome, beside)
+                note = said(outcome, self.names) if outcome.questions else {}
+                for question in outcome.questions:
+                    spooled.write(self.spool.line(question, note))
+                if done % _AT_ONCE == 0 or done == total:
+                    yield Progress(STAGE, done, total, "contexts", "choosing")
+        if not len(self.spool):
+            raise ReleaseError(self._nothing())
+
+    def _keep_apart(self, outcome: Outcome, beside: Mapping[str, Any]) -> None:
+        rows = {SURPRISING: surprising(outcome), PREFERENCES: preference(outcome)}
+        for name, row in rows.items():
+            if row is not None:
+                beside[name].write(json.dumps(row, ensure_ascii=False) + "\n")
+                self.extras[name] += 1
+
+    def _nothing(self) -> str:
+        reasons = ", ".join(f"{n:,} {why}" for why, n in sorted(self.figures.left_out.items()))
+        advice = "Have contexts judged, or release them unverified with --unverified."
+        if self.simulated and not self.options.include_simulated:
+            advice += " Simulated annotators' answers count with --include-simulated."
+        return f"No question can be released (contexts: {reasons or 'none'}). {advice}"
+
+    # --- writing -----------------------------------------------------------------------------
+
+    def _check(self) -> Generator[Event, None, Report]:
+        checks = ReleaseChecks()
+        for done, question in enumerate(self.spool, start=1):
+            checks.add(question)
+            yield from self._beat(done, "checking")
+        report = checks.report()
+        blocking = [p for p in report.errors if p.kind not in self.options.overrides]
+        if blocking:
+            found = " ".join(f"{p.sentence} ({p.kind}; {p.places[0]})" for p in blocking)
+            kinds = " ".join(f"--override {p.kind}" for p in blocking)
+            raise ReleaseError(f"Not released. {found} To release all the same: {kinds}")
+        for problem in report.problems:
+            yield Message(STAGE, problem.sentence, "warning", "\n".join(problem.places))
+        return report
+
+    def _export(self, name: str) -> Iterator[Event]:
+        """One format. What needs a package that is not there is left out, unless it was named."""
+        try:
+            exporter = EXPORTERS[name]()
+            for done in exporter.export(self.spool, self.folder):
+                yield from self._beat(done, name)
+        except ImportError as error:
+            text = f"The format {name} needs the package {error.name}, which is not installed."
+            if name in self.options.formats:
+                raise ReleaseError(f"{text} Install it, or leave the format out.") from None
+            yield Message(STAGE, f"{text} It is left out.", "warning")
+
+    def _trace(self) -> Iterator[Event]:
+        provenance = Provenance(self.project, self.lineage, self.names, self.policy)
+        if not provenance.history.known:
+            text = "The run's iterations are gone, so provenance lacks when endings came in."
+            yield Message(STAGE, text, "warning")
+        with _writing(self.folder / PROVENANCE) as file:
+            for done, line in enumerate(provenance.lines(self.spool), start=1):
+                file.write(line + "\n")
+                yield from self._beat(done, "tracing")
+
+    def _beat(self, done: int, note: str) -> Iterator[Event]:
+        if done % _AT_ONCE == 0 or done == len(self.spool):
+            yield Progress(STAGE, done, len(self.spool), "questions", note)
+
+    # --- what stands beside the questions ----------------------------------------------------
+
+    def _names(self) -> list[str]:
+        """The files of the release but its manifest and account, by name."""
+        paths = (p for p in self.folder.rglob("*") if p.is_file())
+        names = {p.relative_to(self.folder).as_posix() for p in paths}
+        return sorted(names - {MANIFEST, RUN})
+
+    def _described(self, name: str) -> dict[str, Any]:
+        path = self.folder / name
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"sha256": digest, "bytes": path.stat().st_size}
+
+    def _manifest(self, report: Report) -> dict[str, Any]:
+        """Everything that tells how the release was made, but for the files."""
+        o, people = self.options, self.figures.people()
+        counts = {
+            **self.figures.counts(),
+            "surprising": self.extras[SURPRISING],
+            "preferences": self.extras[PREFERENCES],
+        }
+        return {
+            "format": FORMAT,
+            "version": o.version,
+            "title": o.title,
+            "licence": o.licence,
+            "language": o.language,
+            "package": {"name": "swag-studio", "version": __version__},
+            "unverified": people["unverified_questions"] > 0,
+            "simulated": people["simulated_judgements"] > 0,
+            "counts": counts,
+            "verification": {**people, **_policy(self.policy)},
+            "checks": report.to_dict(),
+            "overrides": sorted(p.kind for p in report.errors),
+            "recipe": self.recipe.to_dict(),
+            "stages": {
+                stage: {"version": a.version, "key": a.key}
+                for stage, a in self.lineage.made.items()
+            },
+            "gold_unseen": self.lineage["train_lm"].summary.get("gold_unseen"),
+            "sources": [
+                {"file": s.file, "format": s.format, "sha256": s.sha256, "captions": s.captions}
+                for s in self.project.store.sources()
+            ],
+        }
+
+    def _account(self) -> dict[str, Any]:
+        """When, where, how long and at what cost: what differs between equal releases."""
+        spent = accounting.work(self.project)
+        made = self.lineage.made.items()
+        stages = {stage: spent[a.folder] for stage, a in made if a.folder in spent}
+        hours = sum(float(s.get("seconds", 0.0)) for s in stages.values()) / 3600
+        rate = self.options.cost_per_hour
+        rate = settings.load().cost_per_hour if rate is None else rate
+        judgements, seconds = self.figures.judgements["person"], self.figures.seconds
+        pay = account(judgements, seconds, 0.0, 0, self.run.pay)
+        return {
+            "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "writing_seconds": round(time.monotonic() - self.began, 2),
+            "machine": accounting.machine(),
+            "stages": stages,
+            "compute_hours": round(hours, 4),
+            "cost_per_hour": rate or None,
+            "compute_cost": round(hours * rate, 2) if rate else None,
+            "people_hours": round(seconds / 3600, 4),
+            "people_pay": round(pay.earned, 2),
+        }
+
+
+def _policy(policy: VerificationPolicy) -> dict[str, Any]:
+    return {"policy": policy.to_dict(), "policy_id": policy_id(policy)}
+
+
+def _writing(path: Path) -> Any:
+    return open(path, "w", encoding="utf-8", newline="\n")
+
+
+def _sync(path: Path) -> None:
+    """What was written of a file or folder is on the disk; folders where the system can."""
+    if path.is_file():
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+    elif hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(path, os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
