@@ -545,4 +545,5 @@ anetv_4,0,Person 4 sits down. Then she,stands up 4.,wrong 0 of anetv_4.,wrong 7 
 anetv_4,1,Person 4 sits down. Then she,wrong 5 of anetv_4.,wrong 0 of anetv_4.,wrong 7 of anetv_4.,wrong 4 of anetv_4.,wrong 2 of anetv_4.,gen-orig,pos,unl,unl,unl,pos,Person 4 sits down.,Then she
 """  # noqa: E501
 VAL = f"""{HEADER}
+0,anetv_6,2,Person 6 sits down. Then she,Person 6 sits down.,Then she,gold,stands up 6.,wrong 8 of anetv_6.,wrong 0 of anetv_6.,wrong 4 of anetv_6.,0
 """  # noqa: E501
