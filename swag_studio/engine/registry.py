@@ -69,5 +69,10 @@ EXPORTERS = Registry(
     {
         "swag_csv": f"{_E}.exporters.swag_csv:SwagCsv",
         "swag_full": f"{_E}.exporters.swag_full:SwagFull",
+        "hellaswag": f"{_E}.exporters.hellaswag:HellaSwag",
+        "everything": f"{_E}.exporters.everything:Everything",
+        "parquet": f"{_E}.exporters.parquet:Parquet",
+        "lm_eval": f"{_E}.exporters.lm_eval:LmEval",
+        "spreadsheet": f"{_E}.exporters.spreadsheet:Spreadsheet",
     },
 )

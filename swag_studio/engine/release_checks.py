@@ -1,0 +1,284 @@
+"""What is looked at before a release is written: faults that mislead whoever trains or tests on it.
+
+Pure rules over questions in their final order, in one pass; memory grows by hashes and not by
+texts. It knows no folder, format or project. Errors block a release unless they are overridden in
+the open; warnings are listed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from swag_studio.intervals import exact_interval
+from swag_studio.records import Question, folded
+
+Level = Literal["error", "warning"]
+
+FIRST_PLACES = 5
+FALSE_ALARM = 0.001  # how often labels that are drawn evenly may be called unbalanced, all splits
+
+# Beside C0 and C1: zero width space, byte order mark, marks that turn the direction of reading,
+# and lone surrogates, which no file in UTF-8 can hold. Joiners stay: scripts need them.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b\ufeff\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+# kind: level, what is said of one, what is said of more, what to do. In the order of the report.
+_RULES: Mapping[str, tuple[Level, str, str, str]] = {
+    "duplicate_options": (
+        "error",
+        "question has a wrong ending twice",
+        "questions have a wrong ending twice",
+        "Edit one of the two, or leave the context out.",
+    ),
+    "gold_among_distractors": (
+        "error",
+        "question has its right ending among the wrong ones",
+        "questions have their right ending among the wrong ones",
+        "Edit the wrong one, or leave the context out.",
+    ),
+    "empty_ending": (
+        "error",
+        "question has an ending without a word",
+        "questions have an ending without a word",
+        "Edit it, or leave the context out.",
+    ),
+    "gen_outside_train": (
+        "error",
+        "question of the validation or test set has a generated ending as its right one",
+        "questions of the validation or test set have a generated ending as their right one",
+        "Such questions are for training only.",
+    ),
+    "group_in_two_splits": (
+        "error",
+        "group (a video or a movie) is divided between splits",
+        "groups (videos or movies) are divided between splits",
+        "Splits go by group: see what the sources give as group.",
+    ),
+    "context_across_splits": (
+        "error",
+        "context stands in more than one split",
+        "contexts stand in more than one split",
+        "Leave all but one out.",
+    ),
+    "answer_across_splits": (
+        "error",
+        "question's found ending can be read in a context of another split",
+        "questions' found endings can be read in contexts of another split",
+        "Leave one of the two out.",
+    ),
+    "label_imbalance": (
+        "error",
+        "split has a place of the right ending that is too frequent or too rare to be chance",
+        "splits have a place of the right ending that is too frequent or too rare to be chance",
+        "Guessing by place would earn more than chance: shuffle the endings.",
+    ),
+    "control_characters": (
+        "error",
+        "question has control characters in its text",
+        "questions have control characters in their text",
+        "Edit the text, or clean the source.",
+    ),
+    "stray_space": (
+        "warning",
+        "question has stray white space in its text",
+        "questions have stray white space in their text",
+        "A space too many, or at an end, can give an ending away.",
+    ),
+}
+KINDS = tuple(_RULES)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One kind of fault. `count` is of what the sentence names: questions, groups, contexts ...
+
+    `places` are the first ones, as "train 12, CONTEXT ID": row 12 of train.csv, counted from 0.
+    """
+
+    kind: str
+    level: Level
+    count: int
+    sentence: str
+    places: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON and the manifest hold it."""
+        return {
+            "kind": self.kind,
+            "level": self.level,
+            "count": self.count,
+            "sentence": self.sentence,
+            "places": list(self.places),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the checks found. `continued` counts what is normal, so it is no problem: questions
+    whose found ending goes on as the context of another question of the same split."""
+
+    questions: int
+    problems: tuple[Problem, ...]
+    continued: int
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that block a release."""
+        return tuple(p for p in self.problems if p.level == "error")
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The problems that are only listed."""
+        return tuple(p for p in self.problems if p.level == "warning")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON and the manifest hold it."""
+        return {
+            "questions": self.questions,
+            "continued": self.continued,
+            "problems": [p.to_dict() for p in self.problems],
+        }
+
+
+def check(questions: Iterable[Question]) -> Report:
+    """All checks over the questions of all splits, in their final order."""
+    checks = ReleaseChecks()
+    for question in questions:
+        checks.add(question)
+    return checks.report()
+
+
+class ReleaseChecks:
+    """The checks while questions pass by: `add` each, then ask for the `report`."""
+
+    def __init__(self) -> None:
+        self._rows: Counter[str] = Counter()  # split -> questions
+        self._labels: dict[str, Counter[int]] = {}  # split -> place of the right ending -> count
+        self._most_options: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()  # kind -> faults
+        self._places: dict[str, list[str]] = {}
+        self._groups, self._contexts, self._first_sentences = _Seen(), _Seen(), _Seen()
+        self._answers: list[tuple[int, str, str]] = []  # hash of the found sentence, split, place
+
+    def add(self, question: Question) -> None:
+        """Looks at one question; it and its texts are not kept."""
+        split = question.split
+        place = f"{split} {self._rows[split]}, {question.context_id}"
+        self._rows[split] += 1
+        self._labels.setdefault(split, Counter())[question.label] += 1
+        self._most_options[split] = max(self._most_options[split], len(question.endings))
+        for kind in _faults_alone(question):
+            self._note(kind, place)
+        if self._groups.add(_hash(question.group or question.video_id), split):
+            self._note("group_in_two_splits", place)
+        # The end of the first sentence is marked, so that no text can move over it.
+        context = _hash(f"{folded(question.sent1)}\n{folded(question.sent2)}")
+        if self._contexts.add(context, split):
+            self._note("context_across_splits", place)
+        self._first_sentences.add(_unspaced(question.sent1), split)
+        if question.gold_source == "gold":
+            answer = _unspaced(f"{question.sent2} {question.right}")
+            self._answers.append((answer, split, place))
+
+    def report(self) -> Report:
+        """What was found so far."""
+        counts, places = self._counts.copy(), {k: list(v) for k, v in self._places.items()}
+        continued = 0
+        for answer, split, place in self._answers:
+            continued += self._first_sentences.inside(answer, split)
+            if self._first_sentences.outside(answer, split):
+                counts["answer_across_splits"] += 1
+                places.setdefault("answer_across_splits", []).append(place)
+        for place in self._unbalanced():
+            counts["label_imbalance"] += 1
+            places.setdefault("label_imbalance", []).append(place)
+        problems = tuple(_problem(k, counts[k], places[k]) for k in KINDS if counts[k])
+        return Report(self._rows.total(), problems, continued)
+
+    def _note(self, kind: str, place: str) -> None:
+        self._counts[kind] += 1
+        if len(kept := self._places.setdefault(kind, [])) < FIRST_PLACES:
+            kept.append(place)
+
+    def _unbalanced(self) -> Iterable[str]:
+        """Splits whose labels are no even draw, with the place that shows it most.
+
+        Each place's share is held against its exact interval (Clopper and Pearson), Bonferroni
+        over all places of all splits, so that evenly drawn labels are blamed in less than one
+        release of a thousand, and balanced ones never.
+        """
+        tests = sum(self._most_options[split] for split in self._labels)
+        for split, labels in self._labels.items():
+            n, options = self._rows[split], self._most_options[split]
+            for label in sorted(range(options), key=lambda i: (-abs(labels[i] - n / options), i)):
+                low, high = exact_interval(labels[label], n, 1 - FALSE_ALARM / tests)
+                if not low <= 1 / options <= high:
+                    yield f"{split}: ending{label} is right in {labels[label]} of {n}"
+                    break
+
+
+class _Seen:
+    """In which splits things were seen: hash -> a bit per split."""
+
+    def __init__(self) -> None:
+        self._bits: dict[str, int] = {}
+        self._where: dict[int, int] = {}
+
+    def add(self, thing: int, split: str) -> bool:
+        """Whether this is what first shows that `thing` is divided between splits."""
+        bit = self._bits.setdefault(split, 1 << len(self._bits))
+        before = self._where.get(thing, 0)
+        self._where[thing] = before | bit
+        return before.bit_count() == 1 and before != bit
+
+    def inside(self, thing: int, split: str) -> bool:
+        """Whether `thing` was seen in a split."""
+        return bool(self._where.get(thing, 0) & self._bits.get(split, 0))
+
+    def outside(self, thing: int, split: str) -> bool:
+        """Whether `thing` was seen in another split."""
+        return bool(self._where.get(thing, 0) & ~self._bits.get(split, 0))
+
+
+def _faults_alone(question: Question) -> Iterable[str]:
+    """The kinds of fault that one question shows by itself."""
+    right = folded(question.right)
+    wrong = [folded(t) for i, t in enumerate(question.endings) if i != question.label]
+    # The first distractors are among the endings; a fourth stands in the full files only.
+    more = [folded(d.text) for d in question.distractors[len(wrong) :]]
+    if len({*wrong, *more}) < len(wrong) + len(more):
+        yield "duplicate_options"
+    if right in wrong or right in more:
+        yield "gold_among_distractors"
+    if not all(any(map(str.isalnum, text)) for text in (right, *wrong, *more)):
+        yield "empty_ending"
+    if question.gold_source == "gen" and question.split != "train":
+        yield "gen_outside_train"
+    texts = [question.sent1, question.sent2, *question.endings]
+    texts += [d.text for d in question.distractors[len(wrong) :]]
+    if any(map(_CONTROL.search, texts)):
+        yield "control_characters"
+    if any(text != " ".join(text.split()) for text in texts):
+        yield "stray_space"
+
+
+def _problem(kind: str, count: int, places: list[str]) -> Problem:
+    level, one, more, remedy = _RULES[kind]
+    sentence = f"{count:,} {one if count == 1 else more}. {remedy}"
+    return Problem(kind, level, count, sentence, tuple(places[:FIRST_PLACES]))
+
+
+def _unspaced(text: str) -> int:
+    """The hash of a text without its spaces: a noun phrase and its rest are joined in any script
+    as the whole sentence is."""
+    return _hash("".join(folded(text).split()))
+
+
+def _hash(text: str) -> int:
+    """64 bits: among the texts of a million questions two collide once in 40 million releases."""
+    data = text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")

@@ -1,0 +1,118 @@
+"""Reads a written release back as questions, and compares its files with its manifest.
+
+It needs SWAG's own files, the test set's key and provenance.jsonl, which every release has, draft
+or verified; it knows neither the project nor how the questions were chosen.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TextIO
+
+from swag_studio.engine.exporters.swag_csv import KEY_FILE
+from swag_studio.errors import ProjectError
+from swag_studio.files import read_json
+from swag_studio.records import SPLITS, Distractor, Question
+from swag_studio.releases import MANIFEST, PROVENANCE
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """The manifest of the release in `folder`. Raises ProjectError where there is none."""
+    path = folder / MANIFEST
+    try:
+        manifest = read_json(path)
+        if not isinstance(manifest["files"], dict):
+            raise TypeError
+    except OSError:
+        raise ProjectError(f"{folder} is no release: it has no {MANIFEST}.") from None
+    except (ValueError, KeyError, TypeError):
+        raise ProjectError(f"{path} is damaged. Write the release anew.") from None
+    return dict(manifest)
+
+
+def damaged(folder: Path) -> list[str]:
+    """The files that the manifest names and that are missing or not what they were."""
+    files = manifest_of(folder)["files"]
+    return [name for name, entry in files.items() if _sha256(folder / name) != entry["sha256"]]
+
+
+def questions(folder: Path) -> Iterator[Question]:
+    """The questions of a release in its order, with what its provenance tells of them.
+
+    Streams. Raises ProjectError when files are missing or do not belong together.
+    """
+    with ExitStack() as stack:
+
+        def opened(name: str) -> TextIO:
+            try:
+                return stack.enter_context(open(folder / name, encoding="utf-8", newline=""))
+            except OSError as error:
+                raise ProjectError(f"{folder / name} cannot be read: {error.strerror}.") from None
+
+        rows = {split: csv.DictReader(opened(f"{split}.csv")) for split in SPLITS}
+        key = csv.DictReader(opened(KEY_FILE))
+        for number, line in enumerate(opened(PROVENANCE), start=1):
+            try:
+                entry = json.loads(line)
+                row = next(rows[entry["split"]])
+                label = (next(key) if entry["split"] == "test" else row)["label"]
+                if int(row[""]) != entry["index"]:
+                    raise ValueError("another row")
+                question = _question(entry, row, int(label))
+            except (ValueError, KeyError, TypeError, IndexError, StopIteration):
+                raise ProjectError(
+                    f"{folder / PROVENANCE}, line {number}: it does not fit the CSV files beside "
+                    "it. Write the release anew."
+                ) from None
+            yield question
+        if any(next(left, None) is not None for left in (*rows.values(), key)):
+            raise ProjectError(
+                f"{folder / PROVENANCE} has fewer questions than the CSV files beside it. Write "
+                "the release anew."
+            )
+
+
+def _question(entry: Mapping[str, Any], row: Mapping[str, str], label: int) -> Question:
+    endings = tuple(
+        row[f"ending{i}"] for i in range(sum(name.startswith("ending") for name in row))
+    )
+    told = entry["endings"]  # a draft's has neither texts nor types
+    right = told[label]
+    wrong = [e for e in told if e is not right and "text" in e]
+    return Question(
+        context_id=entry["context"],
+        video_id=row["video-id"],
+        fold=-1,  # not written: fold-ind counts within one
+        split=entry["split"],
+        sent1=row["sent1"],
+        sent2=row["sent2"],
+        endings=endings,
+        label=label,
+        gold_source=row["gold-source"],
+        id=entry.get("id", ""),
+        group=entry.get("group", ""),
+        document=entry["document"],
+        right_id=right["id"],
+        right_type=right.get("type", ""),
+        right_kind=right["kind"],
+        distractors=tuple(
+            Distractor(e["id"], e["text"], e.get("type", ""), e["kind"]) for e in wrong
+        ),
+        full_source=entry.get("full_source", ""),
+        verified=entry.get("verified", False),
+        simulated=entry.get("simulated", False),
+    )
+
+
+def _sha256(path: Path) -> str:
+    """The hash of a file; "" where there is none."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
