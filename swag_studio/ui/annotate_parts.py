@@ -165,6 +165,8 @@ class IdleCard(QFrame):
         set_role(self.words, "heading")
         self._way = ""
         self.way, self.earlier = QPushButton(), QPushButton()
+        self.way.hide()
+        self.earlier.hide()
         self.way.clicked.connect(lambda: self.go_to.emit(self._way))
         self.earlier.clicked.connect(self.back)
         row = QHBoxLayout()

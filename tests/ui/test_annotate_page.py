@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent
+from PySide6.QtGui import QAction, QInputMethodEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -393,6 +393,27 @@ def test_undo_is_named_and_opens_the_last_one_again(
     assert undo.text() == "Undo submit of item 1  Ctrl+Z"
     qtbot.keyClick(bench.card.rows[0], Qt.Key.Key_Z, control)
     assert bench.heading.text() == "Item 1, answered" and not undo.isEnabled()
+
+
+def test_a_menus_undo_does_not_come_before_the_items(
+    sit: Callable[..., Bench], page: AnnotatePage, project: Project, qtbot: QtBot
+) -> None:
+    put(project, 2)
+    bench = sit()
+    taken: list[bool] = []
+    action = QAction("Undo an edit", page)
+    action.setShortcut(QKeySequence("Ctrl+Z"))
+    action.triggered.connect(taken.append)
+    page.addAction(action)
+    press(qtbot, "B1 S1 1 1 1 1 ⏎")
+    control = Qt.KeyboardModifier.ControlModifier
+    qtbot.keyClick(bench.card.rows[0], Qt.Key.Key_Z, control)
+    assert bench.heading.text() == "Item 1, answered" and taken == []
+    qtbot.keyClick(bench.guide_button, Qt.Key.Key_Z, control)
+    assert taken == []
+    page.unseat()
+    qtbot.keyClick(page.picker.list, Qt.Key.Key_Z, control)
+    assert taken == [False]  # elsewhere the menu's key is the menu's
 
 
 def test_a_skip_has_a_reason_and_can_be_undone(
