@@ -53,8 +53,8 @@ class AgreementPage(Page):
         self._stale = {"overview", "figures", "ties"}
         self._who: readings.Who | None = None  # as chosen, else by the project's setting
         self._next = "filter"  # what the primary button does
-        self.actions = PeopleActions(workspace, self)
-        self.actions.told.connect(self._say)
+        self.deeds = PeopleActions(workspace, self)
+        self.deeds.told.connect(self._say)
         self.people, self.agreement = PeoplePanel(), AgreementPanel(workspace.theme)
         self.adjudication, self.plan = AdjudicationPanel(), PlanPanel()
         self.message = QLabel("")
@@ -85,9 +85,9 @@ class AgreementPage(Page):
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(lambda _: self._read())
-        self.actions.busy_changed.connect(self.people.set_busy)
+        self.deeds.busy_changed.connect(self.people.set_busy)
         self.people.asked.connect(self._asked)
-        self.people.count_simulated.connect(self.actions.count_simulated)
+        self.people.count_simulated.connect(self.deeds.count_simulated)
         self.agreement.who_chosen.connect(self._choose_who)
         self.agreement.measure_chosen.connect(lambda _: self._read_parts())
         self.adjudication.settled.connect(self._settle)
@@ -101,14 +101,14 @@ class AgreementPage(Page):
         self._stale |= {"overview", "figures", "ties"}
         run = readings.filter_run(self.workspace.project)
         if run is None:
-            self.work = self.overview = self.actions.work = None
+            self.work = self.overview = self.deeds.work = None
             self._without_run()
         elif self.work is None or self.work.version != run.version:
             self.work = readings.human_work(self.workspace.project, run)
             self.overview = self.figures = None
             self.adjudication.seed = self.work.seed
             self._words("Reading how the verification stands …")
-        self.actions.work = self.work
+        self.deeds.work = self.work
         self._read()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -178,7 +178,7 @@ class AgreementPage(Page):
         self.message.setVisible(bool(text))
 
     def _show_overview(self, overview: Overview) -> None:
-        self.overview = self.actions.overview = overview
+        self.overview = self.deeds.overview = overview
         self.people.show_overview(overview)
         self.plan.show_overview(overview)
         self.worded[PEOPLE].show_content()
@@ -229,14 +229,14 @@ class AgreementPage(Page):
 
     def _asked(self, name: str) -> None:
         self._say("", "")
-        self.actions.do(name, self.people.chosen)
+        self.deeds.do(name, self.people.chosen)
 
     def _settle(self, record: Any) -> None:
-        self.actions.settle(record)
+        self.deeds.settle(record)
 
     def _keep_plan(self, plan: Any) -> None:
         if self.work is not None:
-            self.actions.keep_plan(plan)
+            self.deeds.keep_plan(plan)
 
     def _choose_who(self, who: readings.Who) -> None:
         self._who = who

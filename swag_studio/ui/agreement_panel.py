@@ -149,13 +149,13 @@ _COMPARED = Column("Endings", lambda r: r.n, help="That are compared")
 ANNOTATOR_COLUMNS = (
     Column("Annotator", lambda r: r.name, stretch=True),
     Column("Judged", lambda r: r.judged),
-    Column("Agrees with others", _share_of, _as_share),
+    Column("Agrees", _share_of, _as_share),
     _COMPARED,
 )
 SOURCE_COLUMNS = (
     Column("Source", lambda r: r.name, stretch=True),
     Column("Alpha", lambda r: r.alpha),
-    Column("Equal answers", _share_of, _as_share),
+    Column("Equal", _share_of, _as_share),
     _COMPARED,
 )
 
@@ -324,14 +324,14 @@ def pair_columns(pairs: PairMatrix, names: Mapping[str, str]) -> Sequence[Column
     """A column per annotator; a row is a place in the matrix."""
     called = [names.get(a, a) for a in pairs.annotators]
 
-    def cell(one: int, other: int) -> str:
-        n = int(pairs.n[one, other])
-        return f"{pairs.share[one, other]:.0%} of {n:,}" if n else "–"
+    def column(name: str, other: int) -> Column:
+        def value(one: int) -> str:
+            n = int(pairs.n[one, other])
+            return f"{pairs.share[one, other]:.0%} of {n:,}" if n else "–"
+
+        return Column(name, value)
 
     return [
         Column("Annotator", lambda one: called[one]),
-        *(
-            Column(name, lambda one, other=other: cell(one, other))
-            for other, name in enumerate(called)
-        ),
+        *(column(name, other) for other, name in enumerate(called)),
     ]

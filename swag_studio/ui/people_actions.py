@@ -206,12 +206,20 @@ class PeopleActions(QObject):
             self._window,
         )
 
+        def show(giving: Giving, found: Preview) -> None:
+            if self.dialog is dialog:  # else it is closed by now
+                dialog.show_preview(giving, found)
+
+        def refuse(text: str) -> None:
+            if self.dialog is dialog:
+                dialog.refuse(text)
+
         def preview(giving: Giving) -> None:
             self.workspace.reader.ask(
                 "people.preview",
                 lambda: readings.preview_giving(work, giving),
-                lambda found: self.dialog is dialog and dialog.show_preview(giving, found),
-                lambda text: self.dialog is dialog and dialog.refuse(text),
+                lambda found: show(giving, found),
+                refuse,
             )
 
         dialog.preview_wanted.connect(preview)

@@ -62,7 +62,7 @@ WORKER_COLUMNS = (
     Column("State", state_of, help="By the rule on the share of found endings"),
     Column("Done", lambda w: w.progress.get("done", 0)),
     Column("Open", lambda w: w.progress.get("open", 0)),
-    Column("Skipped", lambda w: w.progress.get("skipped", 0)),
+    Column("Skipped", lambda w: w.progress.get("skipped") or None, optional=True),
     Column(
         "Found in top 2",
         rate_of,
@@ -81,7 +81,7 @@ WORKER_COLUMNS = (
         help="Median active time of a judgement",
     ),
     Column("Per hour", lambda w: _known(w.per_hour), _money, help="Pay and bonus in an hour"),
-    Column("Bonus", lambda w: w.bonus, _money),
+    Column("Bonus", lambda w: w.bonus or None, _money, optional=True),
 )
 
 
@@ -130,10 +130,10 @@ class PeoplePanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.actions: dict[str, QPushButton] = {}
+        self.buttons: dict[str, QPushButton] = {}
         bar = FlowLayout(spacing=6)
         for name, text, help_text in ACTIONS:
-            button = self.actions[name] = QPushButton(text)
+            button = self.buttons[name] = QPushButton(text)
             button.setToolTip(help_text)
             button.clicked.connect(lambda _=False, name=name: self.asked.emit(name))
             bar.addWidget(button)
@@ -187,7 +187,7 @@ class PeoplePanel(QWidget):
         self.simulated.setToolTip(
             "Verdicts then rest on them as well; all that comes of it is marked as simulated"
         )
-        self.simulated.clicked.connect(self.count_simulated.emit)
+        self.simulated.clicked.connect(lambda on: self.count_simulated.emit(on))
         stands = card(heading, self.verdicts, self.round_button, self.simulated)
         layout = stands.layout()
         assert isinstance(layout, QVBoxLayout)
@@ -207,7 +207,8 @@ class PeoplePanel(QWidget):
 
     def show_overview(self, overview: Overview) -> None:
         """Shows everyone and all verdicts; whoever was chosen stays so."""
-        before = self.chosen.annotator.id if self.workers.current() else ""
+        current: Worker | None = self.workers.current()
+        before = current.annotator.id if current else ""
         workers = sorted(overview.workers, key=lambda w: not w.annotator.active)
         self.workers.set_rows(workers)
         for place, worker in enumerate(self.workers.rows_model.rows):
@@ -226,7 +227,7 @@ class PeoplePanel(QWidget):
 
     def set_busy(self, busy: bool) -> None:
         """While something is being kept nothing else can be asked for."""
-        for name, button in self.actions.items():
+        for name, button in self.buttons.items():
             button.setEnabled(not busy and (name not in ("drop", "export") or self._at_work()))
         self.round_button.setEnabled(not busy)
         self.simulated.setEnabled(not busy)

@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.allocation import OverlapPlan, Preview
-from swag_studio.judging import Annotator
 from swag_studio.rounds import Worker
 from swag_studio.ui.page import set_role
 from swag_studio.ui.people_readings import Giving, Simulation
@@ -71,13 +70,9 @@ class WorkDialog(QDialog):
         """`contexts` of the filter run, of which `begun` have work already."""
         super().__init__(parent)
         self.setWindowTitle("Give work out")
-        people = [
-            w.annotator
-            for w in workers
-            if w.annotator.active and w.annotator.kind == "person" and w.entry is not False
-        ]
+        people = [w for w in workers if w.annotator.active and w.annotator.kind == "person"]
         self._left, self._begun = contexts - begun, begun
-        self._people = {a.id: a for a in people}
+        self._people = {w.annotator.id: w.annotator for w in people}
         self._shown: Giving | None = None
         self._build(people, plan, checks, seed)
         self._timer = QTimer(self)
@@ -88,9 +83,7 @@ class WorkDialog(QDialog):
 
     # --- building ----------------------------------------------------------------------------
 
-    def _build(
-        self, people: Sequence[Annotator], plan: OverlapPlan, checks: float, seed: int
-    ) -> None:
+    def _build(self, people: Sequence[Worker], plan: OverlapPlan, checks: float, seed: int) -> None:
         self.contexts = _number(0, self._left, min(100, self._left), " contexts")
         self.first = _number(0, 10_000_000, plan.first, " contexts")
         self.by, self.rest = _number(1, 50, plan.by), _number(1, 50, plan.rest)
@@ -99,11 +92,13 @@ class WorkDialog(QDialog):
         self.checks.setDecimals(1)
         self.checks.setSuffix(" %")
         self.checks.setValue(100 * checks)
-        self.entry = QCheckBox("The entry test comes first for those who have not had it")
+        self.entry = QCheckBox("The entry test first, for whoever has not had it")
         self.boxes: dict[str, QCheckBox] = {}
-        for annotator in people:
-            box = self.boxes[annotator.id] = QCheckBox(annotator.name)
-            box.setChecked(True)
+        for worker in people:
+            name, failed = worker.annotator.name, worker.entry is False
+            box = QCheckBox(f"{name} (failed the entry test)" if failed else name)
+            self.boxes[worker.annotator.id] = box
+            box.setChecked(not failed)
             box.toggled.connect(lambda _: self._changed())
         for spin in (self.contexts, self.first, self.by, self.rest, self.checks):
             spin.setKeyboardTracking(False)
@@ -113,7 +108,7 @@ class WorkDialog(QDialog):
             self.contexts, f"{self._begun:,} of {self._begun + self._left:,} have work already."
         ))  # fmt: skip
         _add_overlap(form, self.first, self.by, self.rest)
-        form.addRow("Hidden checks", _with_note(self.checks, "beside the work of each person."))
+        form.addRow("Hidden checks", _with_note(self.checks, "among each person’s work."))
         form.addRow("", self.entry)
         who = QVBoxLayout()
         who.setSpacing(2)
@@ -233,9 +228,7 @@ class SimulateDialog(QDialog):
         self.by, self.rest = _number(1, 50, plan.by), _number(1, 50, plan.rest)
         form = QFormLayout()
         form.addRow("Number", self.number)
-        form.addRow(
-            "Skill", _with_note(self.skill, "of the answers follow the table; the rest is random.")
-        )
+        form.addRow("Skill", _with_note(self.skill, "of the answers; the rest is random."))
         form.addRow("In work", _with_note(self.contexts, f"{begun:,} of {contexts:,} are so far."))
         _add_overlap(form, self.first, self.by, self.rest)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -264,9 +257,9 @@ class SimulateDialog(QDialog):
 
 
 def _add_overlap(form: QFormLayout, first: QSpinBox, by: QSpinBox, rest: QSpinBox) -> None:
-    form.addRow("The first", _with_note(first, "of all contexts are judged by"))
-    form.addRow("", _with_note(by, "annotators each, for agreement; every other context by"))
-    form.addRow("", _with_note(rest, "of them."))
+    form.addRow("Judged by several", _with_note(first, "from the first, for agreement."))
+    form.addRow("Each of these by", _with_note(by, "annotators."))
+    form.addRow("All others by", _with_note(rest, "of them."))
     by.setAccessibleName("Annotators of each of the first contexts")
     rest.setAccessibleName("Annotators of every other context")
 

@@ -107,12 +107,12 @@ def read(qtbot: QtBot, page: AgreementPage) -> None:
 
 
 def press(qtbot: QtBot, page: AgreementPage, name: str) -> None:
-    qtbot.mouseClick(page.people.actions[name], LEFT)
+    qtbot.mouseClick(page.people.buttons[name], LEFT)
 
 
 def add(qtbot: QtBot, page: AgreementPage, name: str) -> None:
     press(qtbot, page, "add")
-    dialog = page.actions.dialog
+    dialog = page.deeds.dialog
     assert isinstance(dialog, QInputDialog)
     dialog.setTextValue(name)
     dialog.accept()
@@ -122,7 +122,7 @@ def add(qtbot: QtBot, page: AgreementPage, name: str) -> None:
 def give(qtbot: QtBot, page: AgreementPage, contexts: int, plan: OverlapPlan) -> WorkDialog:
     """Gives work out; returns the dialog as it was when that was pressed."""
     press(qtbot, page, "give")
-    dialog = page.actions.dialog
+    dialog = page.deeds.dialog
     assert isinstance(dialog, WorkDialog)
     dialog.contexts.setValue(contexts)
     dialog.first.setValue(plan.first)
@@ -214,7 +214,7 @@ def test_nothing_is_written_by_a_preview_that_is_cancelled(
 ) -> None:
     add(qtbot, page, "Anna")
     press(qtbot, page, "give")
-    dialog = page.actions.dialog
+    dialog = page.deeds.dialog
     assert isinstance(dialog, WorkDialog) and page.work is not None
     qtbot.waitUntil(dialog.give.isEnabled)
     assert sum(row.new for row in dialog.preview.rows_model.rows) == CONTEXTS
@@ -227,7 +227,7 @@ def test_too_few_annotators_are_told_before_work_is_given(
 ) -> None:
     add(qtbot, page, "Anna")
     press(qtbot, page, "give")
-    dialog = page.actions.dialog
+    dialog = page.deeds.dialog
     assert isinstance(dialog, WorkDialog)
     dialog.contexts.setValue(3)
     dialog.first.setValue(3)
@@ -243,7 +243,7 @@ def test_the_entry_test_stands_before_the_work(qtbot: QtBot, page: AgreementPage
     assert page.work is not None
     page.work.keep(checks=replace(page.work.checks, items=3))
     press(qtbot, page, "give")
-    dialog = page.actions.dialog
+    dialog = page.deeds.dialog
     assert isinstance(dialog, WorkDialog)
     dialog.contexts.setValue(4)
     dialog.entry.setChecked(True)
@@ -365,7 +365,7 @@ def test_a_dropped_annotators_work_goes_to_the_others(qtbot: QtBot, page: Agreem
     page.people.workers.selectRow(1)
     assert page.people.name.text() == "Björn, person"
     press(qtbot, page, "drop")
-    box = page.actions.dialog
+    box = page.deeds.dialog
     assert isinstance(box, QMessageBox) and "4 judged ones" in box.informativeText()
     drop = next(b for b in box.buttons() if b.text() == "Drop")
     qtbot.mouseClick(drop, LEFT)
@@ -378,7 +378,7 @@ def test_a_dropped_annotators_work_goes_to_the_others(qtbot: QtBot, page: Agreem
 def test_a_person_who_is_kept_is_kept(qtbot: QtBot, page: AgreementPage) -> None:
     add(qtbot, page, "Anna")
     press(qtbot, page, "drop")  # the only one needs not be chosen
-    box = page.actions.dialog
+    box = page.deeds.dialog
     assert isinstance(box, QMessageBox)
     qtbot.mouseClick(next(b for b in box.buttons() if b.text() == "Keep"), LEFT)
     read(qtbot, page)
@@ -393,7 +393,7 @@ def test_time_and_pay_are_saved_as_a_table(
     answer(page, "=Anna", found_best)
     read(qtbot, page)
     press(qtbot, page, "save")
-    dialog = page.actions.dialog
+    dialog = page.deeds.dialog
     assert isinstance(dialog, QFileDialog)
     dialog.fileSelected.emit(str(tmp_path / "pay.csv"))
     (row,) = csv.DictReader((tmp_path / "pay.csv").read_text(encoding="utf-8").splitlines())
@@ -409,7 +409,7 @@ def test_time_and_pay_are_saved_as_a_table(
 
 def simulate(qtbot: QtBot, page: AgreementPage, settle: Callable[[], None]) -> None:
     press(qtbot, page, "simulate")
-    dialog = page.actions.dialog
+    dialog = page.deeds.dialog
     assert isinstance(dialog, SimulateDialog)
     dialog.number.setValue(2)
     dialog.contexts.setValue(12)
@@ -478,7 +478,7 @@ def test_a_live_forecast_stands_beside_the_plan() -> None:
 
 def test_rules_are_checked_explained_and_kept(qtbot: QtBot, page: AgreementPage) -> None:
     press(qtbot, page, "rules")
-    dialog = page.actions.dialog
+    dialog = page.deeds.dialog
     assert isinstance(dialog, PolicyDialog) and not dialog.save.isEnabled()
     form = dialog.forms["policy"]
     form.fields["worker_threshold"].edited.emit("2")
@@ -509,8 +509,8 @@ def test_a_packet_goes_out_and_comes_back(
     give(qtbot, page, 3, OverlapPlan())
     press(qtbot, page, "export")
     out, back = tmp_path / "anna.swagpacket", tmp_path / "back.swagpacket"
-    assert isinstance(page.actions.dialog, QFileDialog)
-    page.actions.dialog.fileSelected.emit(str(out))
+    assert isinstance(page.deeds.dialog, QFileDialog)
+    page.deeds.dialog.fileSelected.emit(str(out))
     read(qtbot, page)
     assert "3 items for Anna" in page.message.text()
     packet = packets.read(out).packet
@@ -519,9 +519,9 @@ def test_a_packet_goes_out_and_comes_back(
         for item in packet.items
     )
     back.write_bytes(packets.file_bytes(packet, packets.Result(given)))
-    page.actions.preview_merge(back)
-    qtbot.waitUntil(lambda: isinstance(page.actions.dialog, MergeDialog))
-    dialog = page.actions.dialog
+    page.deeds.preview_merge(back)
+    qtbot.waitUntil(lambda: isinstance(page.deeds.dialog, MergeDialog))
+    dialog = page.deeds.dialog
     assert isinstance(dialog, MergeDialog)
     qtbot.mouseClick(dialog.bring, LEFT)
     read(qtbot, page)
@@ -535,7 +535,7 @@ def test_a_file_that_is_no_packet_is_told(
     qtbot: QtBot, page: AgreementPage, tmp_path: Path
 ) -> None:
     (tmp_path / "x.swagpacket").write_bytes(b"no packet")
-    page.actions.preview_merge(tmp_path / "x.swagpacket")
+    page.deeds.preview_merge(tmp_path / "x.swagpacket")
     qtbot.waitUntil(page.message.isVisible)
     assert page.message.text().startswith("⚠ x.swagpacket")
 
