@@ -50,14 +50,40 @@ def set_who(store: Store, name: str) -> None:
     store.set_people_setting(_WHO + login(), " ".join(name.split()))
 
 
+# --- drafts ------------------------------------------------------------------------------------
+
+COMMENT = -1  # a draft's place when it is of the context's comment
+_DRAFTS = "drafts of "  # the setting's name, before the login
+
+Where = tuple[int, str, int]  # version, context id, place or COMMENT
+
+
+def drafts(store: Store) -> dict[Where, str]:
+    """What this person typed and has not saved."""
+    rows = store.people_setting(_DRAFTS + login(), [])
+    return {(version, context, place): text for version, context, place, text in rows}
+
+
+def keep_draft(store: Store, where: Where, text: str) -> None:
+    """Keeps a half-written text; an empty one is kept no more."""
+    kept = drafts(store)
+    if kept.get(where, "") != text:
+        kept[where] = text
+        rows = [[*where, text] for where, text in kept.items() if text]
+        store.set_people_setting(_DRAFTS + login(), rows)
+
+
 # --- many contexts at once -----------------------------------------------------------------------
+
+
+ChangeKind = Literal["exclude", "include", "flag", "unflag"]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a bulk action does to each of its contexts."""
 
-    kind: Literal["exclude", "include", "flag", "unflag"]
+    kind: ChangeKind
     flag: str = ""
 
     def of(self, state: Curated) -> Curated:
@@ -95,7 +121,7 @@ def flagged(state: Curated, flag: str, on: bool) -> Curated:
 
 
 def order(state: Curated) -> tuple[int, ...]:
-    """Places in `state.endings`, from 0, by rank; where nobody has ranked, as the filter left it."""
+    """Places in `state.endings`, from 0, by rank; else as the filter left it."""
     return state.ranks or tuple(range(len(state.endings)))
 
 

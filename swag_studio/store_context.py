@@ -6,7 +6,7 @@ It adds no table: it reads those of the store's other parts.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from swag_studio.judging import Judgement, Task
 from swag_studio.records import Ending
@@ -63,6 +63,23 @@ class ContextTables(ReviewTables):
             if context_id in wanted and context_id not in states:
                 states[context_id] = Curated(tuple(r["ending_id"] for r in group))
         return states
+
+    def review_id(self, version: int, context_id: str) -> int | None:
+        """The row of a context in the curators' table."""
+        row = self._one(
+            "SELECT id FROM review_rows WHERE version = ? AND context_id = ?", [version, context_id]
+        )
+        return int(row["id"]) if row else None
+
+    def parents_of(self, endings: Sequence[str]) -> dict[str, str]:
+        """Edited ending -> the one that it was made from, of a few endings."""
+        marks = ",".join("?" * len(endings))
+        return {
+            r["ending_id"]: r["parent_id"]
+            for r in self._query(
+                f"SELECT * FROM ending_parents WHERE ending_id IN ({marks})", endings
+            )
+        }
 
     def human_work(self) -> dict[int, tuple[int, int]]:
         """Filter version -> (contexts that people changed, contexts that people judged).

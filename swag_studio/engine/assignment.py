@@ -194,7 +194,7 @@ class AssignmentLog:
 
 
     def newest(self, contexts: int) -> NDArray[np.int64]:
-        """(contexts,) the iteration that brought each one's newest distractor in; -1: the first draw.
+        """(contexts,) the iteration that brought the newest distractor in, -1 for the first draw.
 
         What the last swap in a context brought in is still there.
         """

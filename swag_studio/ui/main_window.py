@@ -21,6 +21,7 @@ from swag_studio.ui.page import Page
 from swag_studio.ui.pages import PAGES, Step
 from swag_studio.ui.step_bar import StepBar
 from swag_studio.ui.theme import Theme
+from swag_studio.ui.undo import Undo
 from swag_studio.ui.words import STAGE_TITLES
 from swag_studio.ui.workspace import Workspace
 
@@ -52,6 +53,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{workspace.project.root.stem} – SWAG Studio")
         self._pages: dict[int, Page] = {}
         self.menus: list[QMenu] = []
+        self.undo: Undo
         self.following = False  # shows the page of the step at work, until someone chooses one
         self.step_bar = StepBar([step.title for step in self.step_list])
         self.stack = QStackedWidget()

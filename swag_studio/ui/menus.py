@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
+from swag_studio.ui.undo import Undo
+
 if TYPE_CHECKING:
     from swag_studio.ui.main_window import MainWindow
 
@@ -24,6 +26,9 @@ def build(window: MainWindow) -> None:
     window.menus = [window.menuBar().addMenu(title) for title in titles]
     file, edit, view, run, tools, help_menu = window.menus
     _file(window, file)
+    window.undo = Undo(window.workspace, edit)
+    window.undo.told.connect(window.job_panel.say)
+    edit.addSeparator()
     _add(edit, "Copy &messages of the run", window.job_panel.list.copy)
     edit.addSeparator()
     settings = _add(edit, "&Settings …", window.settings_requested.emit, _preferences())

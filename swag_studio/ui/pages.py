@@ -40,9 +40,9 @@ PAGES = (
     Step("Language models", "train_lm", f"{_UI}.lm_page:LanguageModelsPage"),
     Step("Candidates", "generate", f"{_UI}.candidates_page:CandidatesPage"),
     Step("Filtering", "filter", f"{_UI}.filtering_page:FilteringPage"),
-    Step("Review", promise="A table of all questions, to search, rank and edit them."),
+    Step("Review", "", f"{_UI}.review_page:ReviewPage"),
     Step("Annotate", page=f"{_UI}.annotate_page:AnnotatePage"),
-    Step("Agreement", promise="How far annotators agree, and what is left to settle."),
+    Step("Agreement", page=f"{_UI}.agreement_page:AgreementPage"),
     Step("Release", "release", promise="The finished dataset's files, and what is in them."),
     Step("Audit", promise="Baselines that show what the questions give away."),
 )

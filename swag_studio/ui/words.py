@@ -22,6 +22,7 @@ STAGE_NAMES = {
     "generate": "Sampling candidates",
     "filter": "Adversarial filtering",
     "release": "Writing the release",
+    "simulate": "Simulating annotators",
 }
 
 FORMATS = {
@@ -83,6 +84,26 @@ FEATURES = {
     "n_tokens": "length of the noun phrase",
     "s_tokens": "length of the first sentence",
 }
+
+
+# What follows from people's answers to a context: in a column, and in a sentence.
+VERDICTS = {
+    "open": ("open", "Not judged yet, or not by enough people."),
+    "found": ("found is right", "A question with the found ending right."),
+    "reannotate": ("judge again", "Another round, with some of the endings replaced."),
+    "surprising": ("surprising", "No round gave a question: people chose other endings."),
+    "adjudicate": ("to settle", "The annotators are tied: someone has to settle it."),
+}
+
+
+def verdict(kind: str) -> str:
+    """A verdict's kind in two or three words."""
+    return VERDICTS.get(kind, (kind, ""))[0]
+
+
+def since(iteration: int) -> str:
+    """When a distractor came in; iterations are counted from 1 for people, from 0 in the engine."""
+    return "first draw" if iteration < 0 else f"iteration {iteration + 1:,}"
 
 
 def reason(code: str, words: Mapping[str, str] = PAIR_REASONS) -> str:

@@ -1,0 +1,436 @@
+"""Review: all contexts of a filter run in a table, and the chosen one in full, to rank and edit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from swag_studio import curating
+from swag_studio.curating import COMMENT, Change, ChangeKind
+from swag_studio.records import Artifact
+from swag_studio.reviewing import FLAGS, Curated, ReviewFilter, ReviewRow
+from swag_studio.store import Store
+from swag_studio.ui.flow import FlowLayout
+from swag_studio.ui.page import Page, card, set_role, splitter
+from swag_studio.ui.review_actions import Actions
+from swag_studio.ui.review_detail import NO_CONTEXT, DetailPanel
+from swag_studio.ui.review_dialogs import label
+from swag_studio.ui.review_filters import FilterBar, options_of
+from swag_studio.ui.review_reading import (
+    About,
+    Beside,
+    Detail,
+    Readers,
+    human_work_of,
+    read,
+    read_about,
+    read_beside,
+)
+from swag_studio.ui.review_table import Ids
+from swag_studio.ui.review_table_panel import TablePanel
+from swag_studio.ui.undo import CURATED
+from swag_studio.ui.words import count
+from swag_studio.ui.workspace import Workspace
+
+NOTHING_YET = (
+    "Here every context of a filter run will stand, with its found ending, its wrong endings and "
+    "what people said of them: to search, sort, rank, edit, flag and exclude, with every change "
+    "kept in a log and undone by name.\n\nRun the filter first."
+)
+HINT = (
+    "In the table: 1 to 6 flag, X excludes, Ctrl+A chooses all that is shown. In the list of "
+    "endings: Alt+Up and Alt+Down rank, F2 edits, R replaces. Ctrl+Z takes any step back."
+)
+ROWS = 60  # rows that are read with the ids, on each side of the one that is looked at
+PULL = 0.2  # seconds of building the table between two looks at what else is to be read
+_CONCERN = frozenset(
+    {"curated", "judgements", "assignments", "endings", "artifacts", "annotators", "verdicts"}
+)
+_LINES = 32  # of text that table and detail are high at least
+_SAVED = "review_filters"
+
+
+class ReviewPage(Page):
+    """The page of curators. It shows one filter version at a time."""
+
+    title = "Review"
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(workspace, parent)
+        self.store: Store = workspace.project.store
+        self.version = 0
+        self._total = 0
+        self._stale = True  # something may be new since it was read
+        self._opened = 0  # the version whose table is shown
+        self._looked_at = -1  # the id of the row
+        self._edit_next: tuple[str, int] | None = None  # context and place, once it is shown
+        self._other = 0  # an older version with human work on it
+        self.actions = Actions(self.store, workspace.reader, self)
+        self.actions.readers = Readers(workspace.jobs, workspace.project)
+        self._build()
+        self._connect()
+        self._say(NOTHING_YET)
+
+    # --- building ------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.filters, self.panel, self.detail = FilterBar(), TablePanel(), DetailPanel()
+        self.table = self.panel.table
+        self.versions = QComboBox()
+        self.versions.setAccessibleName("Version of the filter")
+        self.versions.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.warning = label(role="warn")
+        self.other, self.unfinished = QPushButton(""), QPushButton("")
+        for widget in (self.warning, self.other, self.unfinished):
+            widget.hide()
+        self.who = QPushButton("Your name …")
+        self.all_changes = QPushButton("Log of all changes …")
+        top = FlowLayout(spacing=8)
+        for widget in (self.versions, self.who, self.all_changes, self.unfinished, self.other):
+            top.addWidget(widget)
+        parts = self.parts = splitter(Qt.Orientation.Horizontal)
+        parts.addWidget(card(self.panel))
+        parts.addWidget(card(self.detail))
+        parts.setSizes([640, 560])
+        parts.setStretchFactor(0, 1)
+        parts.setStretchFactor(1, 1)
+        parts.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self._fit()
+        content = QWidget()
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addLayout(top)
+        layout.addWidget(self.warning)
+        layout.addWidget(self.filters)
+        layout.addWidget(parts, 1)
+        self.words = label(role="muted")
+        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(card(self.words, margins=40))
+        self.stack.addWidget(content)
+        self.body.addWidget(self.stack)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+
+    def _fit(self) -> None:
+        """Below this the page scrolls: what wraps text asks for its best height, not its least."""
+        if hasattr(self, "parts"):  # Qt tells of the font before __init__ has run
+            self.parts.setMinimumHeight(_LINES * self.fontMetrics().lineSpacing())
+
+    def _connect(self) -> None:
+        self.versions.activated.connect(lambda _: self.show_version(self.versions.currentData()))
+        self.filters.changed.connect(lambda _: self._ask_rows())
+        self.filters.saved_changed.connect(partial(self.store.set_people_setting, _SAVED))
+        self.table.rows_model.order_chosen.connect(self._ask_rows)
+        self.table.wanted.connect(self._ask_missing)
+        self.table.walked.connect(self._walked)
+        self.panel.bulk_asked.connect(self.bulk)
+        self.other.clicked.connect(lambda: self.show_version(self._other))
+        self.unfinished.clicked.connect(self._go_on)
+        self._connect_actions()
+        for view in (self.table, self.detail.endings):
+            for i, flag in enumerate(FLAGS, 1):
+                self._key(view, str(i), partial(self._toggle_flag, flag))
+            self._key(view, "X", self._toggle_excluded)
+
+    def _connect_actions(self) -> None:
+        actions, detail, notes = self.actions, self.detail, self.detail.notes
+        actions.done.connect(lambda: self.workspace.bridge.changed.emit(CURATED))
+        actions.refused.connect(self._ask_detail)
+        actions.named.connect(self._show_name)
+        actions.told.connect(self.panel.tell)
+        self.who.clicked.connect(lambda: actions.ask_name())
+        self.all_changes.clicked.connect(lambda: actions.show_log())
+        detail.endings.ranked.connect(lambda places: actions.do(lambda c, id: c.rank(id, places)))
+        detail.edit_asked.connect(actions.edit)
+        detail.replace_asked.connect(actions.replace)
+        detail.restore_asked.connect(
+            lambda place, ending: actions.do(lambda c, id: c.restore(id, place, ending))
+        )
+        notes.flagged.connect(lambda flag, on: actions.do(lambda c, id: c.flag(id, flag, on)))
+        notes.excluded.connect(lambda on: actions.do(lambda c, id: c.exclude(id, on)))
+        notes.commented.connect(actions.comment)
+        notes.draft.connect(partial(actions.keep_draft, COMMENT))
+
+    def _key(self, view: QWidget, key: str, slot: Callable[[], None]) -> None:
+        """A key that acts in one view alone, and so never while a text has the focus."""
+        shortcut = QShortcut(QKeySequence(key), view, slot)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+
+    # --- hooks ---------------------------------------------------------------------------
+
+    def refresh(self, tables: frozenset[str]) -> None:
+        if tables and not tables & _CONCERN:
+            return
+        if not tables or "artifacts" in tables:
+            self.actions.readers = Readers(self.workspace.jobs, self.workspace.project)
+        if not tables or tables & {"artifacts", "assignments"}:
+            self._opened = 0
+        self._stale = True
+        if self.isVisible():
+            self._look()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._look()
+
+    def act(self) -> None:
+        self.go_to.emit("Filtering")
+
+    # --- versions ------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Reads what may be new of the version that is shown, or of the one to show first."""
+        self._stale = False
+        runs = [a for a in self.store.artifacts("filter") if a.done]
+        if not runs:
+            self.version = self._opened = 0
+            self.tell("", "muted", "", "Filtering ›")
+            self._say(NOTHING_YET)
+            return
+        self.tell("", "muted", HINT)
+        self._show_name(curating.who(self.store))
+        versions = [a.version for a in runs]
+        self.versions.clear()
+        for artifact in reversed(runs):
+            newest = ", the newest" if artifact is runs[-1] and len(runs) > 1 else ""
+            self.versions.addItem(f"Filter version {artifact.version}{newest}", artifact.version)
+        if self.version not in versions:
+            current = self.workspace.project.current("filter")
+            self.version = current.version if current else versions[-1]
+        self.versions.setCurrentIndex(self.versions.findData(self.version))
+        self._open(next(a for a in runs if a.version == self.version))
+
+    def show_version(self, version: int) -> None:
+        """Shows another run of the filter."""
+        self.version, self._looked_at = version, -1
+        self._look()
+
+    def _open(self, artifact: Artifact) -> None:
+        version = artifact.version
+        if self._opened == version:
+            self._ask_about()
+            self._ask_rows()
+            return
+        if self.stack.currentIndex() == 0:
+            self._say("Reading the contexts …")
+        self.filters.show_saved(self.store.people_setting(_SAVED, {}))
+
+        def opened(ready: bool) -> None:
+            if version == self.version:
+                if ready:
+                    self._show_table()
+                else:
+                    self._make(artifact)
+
+        self.workspace.reader.ask(
+            "review.ready", lambda: self.store.review_ready(version), opened, self._failed
+        )
+
+    def _show_table(self) -> None:
+        self._opened = self.version
+        self.stack.setCurrentIndex(1)
+        self._ask_about()
+        self._ask_rows()
+
+    def _make(self, artifact: Artifact) -> None:
+        """Has the table made, a little at a time, so that other pages are read for meanwhile."""
+        building = self.workspace.jobs.review(self.workspace.project, artifact.version)
+        total = artifact.summary.get("contexts", 0)
+
+        def pull() -> int | None:
+            until = time.monotonic() + PULL
+            for done in building:
+                if time.monotonic() > until:
+                    return done
+            return None
+
+        def pulled(done: int | None) -> None:
+            if artifact.version != self.version:
+                return  # another one is wanted; this one is made when it is asked for again
+            if done is None:
+                self._show_table()
+            else:
+                self._say(f"Listing the contexts, once: {done:,} of {total:,} …")
+                self.workspace.reader.ask("review.build", pull, pulled, self._failed)
+
+        self._say("Listing the contexts, once …")
+        self.workspace.reader.ask("review.build", pull, pulled, self._failed)
+
+    def _say(self, text: str, role: str = "muted") -> None:
+        self.words.setText(text)
+        set_role(self.words, role)
+        self.stack.setCurrentIndex(0)
+
+    def _failed(self, text: str) -> None:
+        self._opened = 0
+        self._say(text, "bad")
+
+    # --- what the filters offer -------------------------------------------------------------
+
+    def _ask_about(self) -> None:
+        store, version = self.store, self.version
+        self.workspace.reader.ask(
+            "review.about", lambda: read_about(store, version), partial(self._show_about, version)
+        )
+
+    def _show_about(self, version: int, about: About) -> None:
+        if version != self.version:
+            return
+        self._total, self.actions.drafts = about.total, dict(about.drafts)
+        self.table.rows_model.sources = about.files
+        self.filters.offer(options_of(about.values, about.files, about.people))
+        self.filters.show_count(self.table.rows_model.rowCount(), self._total)
+        left = [where for where in about.drafts if where[0] == version and where[2] != COMMENT]
+        self.unfinished.setText(f"Go on with {count(len(left), 'unfinished edit')} …")
+        self.unfinished.setVisible(bool(left))
+        others = {v: work for v, work in about.work.items() if v < version}
+        self.warning.setVisible(bool(others))
+        self.other.setVisible(bool(others))
+        if others:
+            self.warning.setText("⚠ " + human_work_of(others))
+            self._other = max(others)
+            self.other.setText(f"Show version {self._other}")
+
+    def _show_name(self, name: str) -> None:
+        self.who.setText(f"You are {name} …" if name else "Your name …")
+
+    # --- rows ----------------------------------------------------------------------------
+
+    def _ask_rows(self) -> None:
+        """Reads which contexts are shown, in their order, and the rows around the present one."""
+        if self._opened != self.version:
+            return
+        store, version, narrow = self.store, self.version, self.filters.filter
+        model, looked_at = self.table.rows_model, self._looked_at
+        field, descending = model.sort_field, model.descending
+        place = max(0, self.table.currentIndex().row())
+
+        def rows() -> tuple[Ids, list[ReviewRow]]:
+            ids = store.review_ids(version, narrow, field, descending)
+            there = (ids == looked_at).nonzero()[0]
+            at = int(there[0]) if len(there) else min(place, max(0, len(ids) - 1))
+            return ids, store.review_rows(ids[max(0, at - ROWS) : at + ROWS].tolist())
+
+        def show(result: tuple[Ids, list[ReviewRow]]) -> None:
+            if version == self.version:
+                self.table.empty = "No context fits this filter." if self._total else ""
+                self.filters.show_count(len(result[0]), max(self._total, len(result[0])))
+                self.table.show_ids(*result, looked_at, place)
+
+        self.workspace.reader.ask("review.ids", rows, show, self._failed)
+
+    def _ask_missing(self, first: int, last: int) -> None:
+        """Reads rows that came on the screen."""
+        model = self.table.rows_model
+        ids, lacking = model.ids, model.lacking(first, last)
+
+        def show(rows: list[ReviewRow]) -> None:
+            if model.ids is ids:
+                model.put_rows(rows, first, last)
+                current = self.table.currentIndex().row()
+                if first <= current < last and self._looked_at != int(ids[current]):
+                    self._walked(current)
+
+        if lacking:
+            self.workspace.reader.ask(
+                "review.rows", lambda: self.store.review_rows(lacking), show, self._failed
+            )
+
+    # --- the context that is looked at -------------------------------------------------------
+
+    def _walked(self, place: int) -> None:
+        row = self.table.rows_model.row(place)
+        if row is not None:
+            self._looked_at = row.id
+            self._ask_detail()
+        elif place < 0:
+            self.actions.detail = None
+            self.detail.show_words(NO_CONTEXT)
+
+    def _ask_detail(self) -> None:
+        row = self.table.rows_model.row(self.table.currentIndex().row())
+        version, store, readers = self.version, self.store, self.actions.readers
+        if row is None or readers is None:
+            return
+
+        def show(detail: Detail) -> None:
+            if version == self.version and row.id == self._looked_at:
+                self._show_detail(detail)
+
+        def show_beside(beside: Beside) -> None:
+            if version == self.version and row.id == self._looked_at:
+                self.detail.show_beside(beside)
+
+        ask = self.workspace.reader.ask
+        ask("review.detail", lambda: read(store, version, row), show, self.detail.show_words)
+        ask(
+            "review.beside",
+            lambda: read_beside(readers, version, row.context_id),
+            show_beside,
+            lambda text: show_beside(Beside(trouble=text)),
+        )
+
+    def _show_detail(self, detail: Detail) -> None:
+        other = self.actions.detail
+        if other is not None and other.row.context_id != detail.row.context_id:
+            self.detail.notes.keep()  # a comment of the one before
+        self.actions.version, self.actions.detail = self.version, detail
+        self.detail.show_detail(detail, self.actions.draft(COMMENT))
+        if self._edit_next is not None and self._edit_next[0] == detail.row.context_id:
+            (_, place), self._edit_next = self._edit_next, None
+            self.actions.edit(place)
+
+    # --- changes -------------------------------------------------------------------------
+
+    def bulk(self, change: Change) -> None:
+        """Offers a change of all chosen contexts."""
+        self.actions.version = self.version
+        self.actions.bulk(self.table.chosen_ids(), change)
+
+    def _toggle_flag(self, flag: str) -> None:
+        self._toggle("flag", "unflag", flag, lambda state: flag in state.flags)
+
+    def _toggle_excluded(self) -> None:
+        self._toggle("exclude", "include", "", lambda state: state.excluded)
+
+    def _toggle(
+        self, on: ChangeKind, off: ChangeKind, flag: str, is_on: Callable[[Curated], bool]
+    ) -> None:
+        """Of one context at once; of several with a preview, and always on."""
+        if len(self.table.chosen_ids()) > 1:
+            self.bulk(Change(on, flag))
+        else:
+            self.actions.do(
+                lambda c, id: c.bulk([id], Change(off if is_on(c.state(id)) else on, flag))
+            )
+
+    def _go_on(self) -> None:
+        """Opens an edit that was not saved, with what was typed."""
+        drafts = self.actions.drafts.items()
+        left = [w for w, text in drafts if text and w[0] == self.version and w[2] != COMMENT]
+        if left:
+            _, context, place = left[0]
+            self._edit_next = (context, place)
+            self._looked_at = self.store.review_id(self.version, context) or -1
+            if self.filters.filter == ReviewFilter():
+                self._ask_rows()
+            else:
+                self.filters.show_filter(ReviewFilter())  # it may not be among those shown

@@ -1,0 +1,86 @@
+"""Undo and Redo of the Edit menu, named after the steps of the log: "Undo Exclude 12 contexts".
+
+The log is in the project, so both go on where they stood after a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from swag_studio import curating
+from swag_studio.reviewing import Batch
+from swag_studio.ui.workspace import Workspace
+
+CURATED = frozenset({"curated"})  # what a step of the log changes, as pages hear of it
+
+
+class Undo(QObject):
+    """Two actions of a menu. `told` says in words what was done, or why it was not."""
+
+    told = Signal(str, str)  # text, level
+
+    def __init__(self, workspace: Workspace, menu: QMenu) -> None:
+        super().__init__(menu)
+        self.workspace = workspace
+        keys = QKeySequence.StandardKey
+        self.undo_action = self._action(menu, "Undo", keys.Undo, self.undo)
+        self.redo_action = self._action(menu, "Redo", keys.Redo, self.redo)
+        self.redo_action.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence(keys.Redo)])
+        workspace.bridge.changed.connect(self._changed)
+        self.refresh()
+
+    def _action(
+        self, menu: QMenu, text: str, key: QKeySequence.StandardKey, slot: Callable[[], None]
+    ) -> QAction:
+        action = menu.addAction(text)
+        action.setShortcut(QKeySequence(key))
+        action.setEnabled(False)
+        action.triggered.connect(lambda *_: slot())
+        return action
+
+    def undo(self) -> None:
+        """Takes the last step back."""
+        self._go("Undone", self.workspace.project.store.undo)
+
+    def redo(self) -> None:
+        """Does the step again that was undone last."""
+        self._go("Done again", self.workspace.project.store.redo)
+
+    def refresh(self) -> None:
+        """Reads what the next step of each is."""
+        self.workspace.reader.ask("undo", self.workspace.project.store.undo_stacks, self._show)
+
+    def _go(self, word: str, work: Callable[[str], Batch | None]) -> None:
+        for action in (self.undo_action, self.redo_action):
+            action.setEnabled(False)  # until it is known what the next one is
+        store = self.workspace.project.store
+
+        def step() -> Batch | None:
+            return work(curating.who(store) or curating.login())
+
+        def done(batch: Batch | None) -> None:
+            if batch is not None:
+                self.told.emit(f"{word}: {batch.name}.", "info")
+            self.workspace.bridge.changed.emit(CURATED)
+
+        def failed(text: str) -> None:
+            self.told.emit(text, "warning")
+            self.refresh()
+
+        self.workspace.reader.ask(f"undo.{word}", step, done, failed)
+
+    def _changed(self, tables: frozenset[str]) -> None:
+        if tables & CURATED:
+            self.refresh()
+
+    def _show(self, stacks: tuple[list[Batch], list[Batch]]) -> None:
+        for action, word, steps in zip(
+            (self.undo_action, self.redo_action), ("Undo", "Redo"), stacks, strict=True
+        ):
+            name = steps[-1].name.replace("&", "&&") if steps else ""
+            action.setText(f"{word} {name}".strip())
+            action.setEnabled(bool(steps))
