@@ -24,7 +24,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import typer  # these stay out of an import of the package
 
     # The others register their commands with `commands`.
-    from swag_studio.cli import commands, filtering, packets, people, releasing  # noqa: F401
+    from swag_studio.cli import (  # noqa: F401
+        commands,
+        filtering,
+        packets,
+        people,
+        publishing,
+        releasing,
+    )
     from swag_studio.cli.pulling import Interrupted
 
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]

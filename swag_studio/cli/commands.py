@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -14,7 +13,7 @@ import typer
 from swag_studio import __version__
 from swag_studio.cli import figures
 from swag_studio.cli.reporting import JsonReporter, Reporter
-from swag_studio.errors import RecipeError, UserError
+from swag_studio.errors import RecipeError
 
 if TYPE_CHECKING:
     from swag_studio.events import Event
@@ -169,40 +168,6 @@ def run(
         _run(opened, out, until, f"swag-studio run {project}")
         _report_states(opened, out)
         out.summary("run", {"project": str(project), "stages": _states(opened)})
-
-
-@app.command()
-def release(
-    project: ProjectFolder,
-    out_folder: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Copy the files to this folder too.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Run up to the draft release and say where its files are."""
-    out = reporter(json)
-    if out_folder is not None and out_folder.exists() and any(out_folder.iterdir()):
-        raise UserError(f"{out_folder} is not empty. Choose a new or empty folder for --out.")
-    with opened_project(project) as opened:
-        _run(opened, out, "release", f"swag-studio release {project}")
-        artifact = opened.current("release")
-        assert artifact is not None
-        folder = opened.folder(artifact)
-        if out_folder is not None:
-            shutil.copytree(folder, out_folder, dirs_exist_ok=True)
-            folder = out_folder
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    out.table("", ["file", "bytes"], [[str(p), f"{p.stat().st_size:,}"] for p in files])
-    out.say("This is a draft: nobody has checked the endings yet.")
-    out.summary(
-        "release",
-        {
-            "project": str(project),
-            "folder": str(folder),
-            "files": {p.name: p.stat().st_size for p in files},
-            **artifact.summary,
-        },
-    )
 
 
 @app.command()

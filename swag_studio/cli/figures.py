@@ -15,6 +15,7 @@ TITLES = {
     "generate": "Candidates",
     "filter": "Filtering",
     "release": "Draft release",
+    "publish": "Release",
     "simulate": "Simulated annotators",
 }
 
@@ -98,6 +99,7 @@ _COUNTS: dict[str, tuple[str, ...]] = {
     "generate": ("contexts", "candidates", "left_out"),
     "filter": ("contexts", "left_out"),
     "release": ("questions", "train", "val", "test"),
+    "publish": ("questions", "train", "val", "test", "unverified"),
 }
 
 

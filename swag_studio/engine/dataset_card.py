@@ -5,6 +5,7 @@ Made from the release's manifest alone, so it says what the manifest says. It kn
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -72,6 +73,13 @@ _KNOWN_FILES = {
     "endings of the test set too",
     "surprising.jsonl": "pairs whose found ending people rejected; not part of any split",
     "preferences.jsonl": "generated endings that people put above the found one (train only)",
+    "everything.jsonl": "all of it as JSON lines: each question with its ids, types and sources",
+    "hellaswag_*.jsonl": "the questions in HellaSwag's format",
+    "*.parquet": "the questions as Parquet, with the columns of everything.jsonl",
+    "lm_eval/*": "a task for lm-evaluation-harness with its data",
+    "spreadsheet/*": "copies that a spreadsheet opens without taking a text for a formula; for "
+    "looking only",
+    "README.md": "this card",
 }
 _LEFT_OUT = {
     "excluded": "excluded by a curator",
@@ -190,10 +198,15 @@ def _summary(manifest: Manifest) -> str:
 
 
 def _files(files: Iterable[str]) -> str:
-    rows = [[f"`{name}`", _KNOWN_FILES.get(name, "")] for name in sorted(files)]
+    rows = [[f"`{name}`", _told_of(name)] for name in sorted(files)]
     rows.append(["`manifest.json`", "hashes, recipe, versions, counts, policy, checks"])
     rows.append(["`run.json`", "when, where and how long; differs between equal releases"])
     return _table(["file", "what it holds"], rows)
+
+
+def _told_of(name: str) -> str:
+    found = (text for pattern, text in _KNOWN_FILES.items() if fnmatch.fnmatchcase(name, pattern))
+    return next(found, "")
 
 
 def _reading() -> str:
@@ -276,20 +289,24 @@ def _verification(people: Mapping[str, Any]) -> list[str]:
     if people["by"] == "nobody":
         return ["Nobody."]
     policy = people["policy"]
-    who = [f"{people['annotators']:,} people gave {people['judgements']:,} judgements"]
+    who = []
+    if people["judgements"]:
+        who.append(f"{people['annotators']:,} people gave {people['judgements']:,} judgements")
     if people["simulated_judgements"]:
         who.append(
             f"{people['simulated_annotators']:,} **simulated annotators** gave "
-            f"{people['simulated_judgements']:,}"
+            f"{people['simulated_judgements']:,} judgements"
         )
+    if people["adjudications"]:
+        who.append(f"an adjudicator settled {people['adjudications']:,} disagreements")
     text = (
-        f"{'; '.join(who)}; {people['adjudications']:,} disagreements were settled by an "
-        "adjudicator. An annotator sees six endings without their source, labels each likely, "
-        "unlikely or gibberish, and names the best and the second best. A question needs "
-        f"{policy['judgements']} judgements or more; its found ending must be "
+        f"{'; '.join(who)}. An annotator sees six endings without their source, labels each "
+        "likely, unlikely or gibberish, and names the best and the second best. A question needs "
+        f"at least {_number(policy['judgements'], 'judgement')}; its found ending must be "
         f"{'best' if policy['top_places'] == 1 else 'best or second best'}, and wrong endings are "
         "those that are neither gibberish nor chosen. After a failed round, gibberish and endings "
-        f"above the found one are replaced, for at most {policy['further_rounds']} more rounds."
+        "above the found one are replaced, for at most "
+        f"{_number(policy['further_rounds'], 'round')} more."
     )
     rows = [
         [name, *(_share(said[what]) for what in ("likely", "unlikely", "gibberish")),
@@ -367,6 +384,10 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _quoted(columns: Mapping[str, str]) -> list[list[str]]:
     return [[f"`{name}`" if name[0] != "(" else name, what] for name, what in columns.items()]
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _share(value: float | None) -> str:

@@ -19,18 +19,14 @@ def surprising(outcome: Outcome) -> dict[str, Any] | None:
     if verdict is None or verdict.kind != "surprising" or not rejects_found(verdict):
         return None
     answers = outcome.answers()
-    endings = []
+    endings: list[dict[str, Any]] = []
     for place, id in enumerate(outcome.shown):
         votes = Counter(labels[place] for labels, _, _ in answers)
-        endings.append(
-            {
-                "text": outcome.endings[id].text,
-                "kind": outcome.endings[id].kind,
-                **{label: votes[label] for label in LABELS},
-                "best": sum(best == place for _, best, _ in answers),
-                "second": sum(second == place for _, _, second in answers),
-            }
-        )
+        row: dict[str, Any] = {label: votes[label] for label in LABELS}
+        row["best"] = sum(best == place for _, best, _ in answers)
+        row["second"] = sum(second == place for _, _, second in answers)
+        ending = outcome.endings[id]
+        endings.append({"text": ending.text, "kind": ending.kind, **row})
     return {
         "context": context.id,
         "video": context.video_id,

@@ -1,0 +1,130 @@
+"""`release`: the draft that the pipeline makes, or a verified release under a version."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from swag_studio.cli.commands import Json, ProjectFolder, app, opened_project, pulled, reporter
+from swag_studio.cli.reporting import Reporter
+from swag_studio.errors import UserError
+
+if TYPE_CHECKING:
+    from swag_studio.project import Project
+    from swag_studio.releases import ReleaseOptions
+
+DRAFT = "This is a draft: nobody has checked the endings yet."
+
+
+@app.command()
+def release(
+    project: ProjectFolder,
+    version: Annotated[
+        str, typer.Option(metavar="1.0.0", help="Write a verified release under this version.")
+    ] = "",
+    unverified: Annotated[
+        bool, typer.Option("--unverified", help="Contexts that nobody judged too, marked as such.")
+    ] = False,
+    include_simulated: Annotated[
+        bool,
+        typer.Option("--include-simulated", help="Count simulated annotators; the card says so."),
+    ] = False,
+    override: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CHECK", help="Release in spite of this fault; repeatable."),
+    ] = None,
+    format: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Beside SWAG's own files only this one; repeatable."),
+    ] = None,
+    licence: Annotated[
+        str, typer.Option(metavar="TEXT", help="Of the sources: cc-by-4.0, or in words.")
+    ] = "",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="The dataset's name.")] = "",
+    language: Annotated[str, typer.Option(metavar="CODE", help="Of the texts.")] = "en",
+    run: Annotated[
+        int, typer.Option(metavar="VERSION", help="Which run of the filter; 0: the recipe's.")
+    ] = 0,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Copy the files to this folder too.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write a verified release (--version 1.0.0); without a version run up to the draft."""
+    from swag_studio.releases import ReleaseOptions, checked_version
+
+    out = reporter(json)
+    if out_folder is not None and out_folder.exists() and any(out_folder.iterdir()):
+        raise UserError(f"{out_folder} is not empty. Choose a new or empty folder for --out.")
+    options = ReleaseOptions(
+        version, unverified, include_simulated, tuple(override or ()), tuple(format or ()), run,
+        title, licence, language,
+    )  # fmt: skip
+    if version:
+        checked_version(version)
+    elif options != ReleaseOptions(""):
+        raise UserError(
+            "Only a release with a version can be told what to hold. Add --version 1.0.0, say."
+        )
+    with opened_project(project) as opened:
+        made, summary = (
+            _verified(opened, options, out, project) if version else _draft(opened, out, project)
+        )
+        folder = made
+        if out_folder is not None:
+            shutil.copytree(made, out_folder, dirs_exist_ok=True)
+            folder = out_folder
+    files = {p.relative_to(folder).as_posix(): p for p in sorted(folder.rglob("*")) if p.is_file()}
+    sizes = {name: path.stat().st_size for name, path in files.items()}
+    out.table("", ["file", "bytes"], [[str(p), f"{sizes[n]:,}"] for n, p in files.items()])
+    if not version:
+        out.say(DRAFT)
+    out.summary(
+        "release",
+        {"project": str(project), **summary, "folder": str(folder), "files": sizes},
+    )
+
+
+def _verified(
+    opened: Project, options: ReleaseOptions, out: Reporter, project: Path
+) -> tuple[Path, dict[str, Any]]:
+    from swag_studio.engine.publish import publish
+
+    again = f"swag-studio release {project} --version {options.version}"
+    (summary,) = pulled(publish(opened, options), out, "release", again).values()
+    if summary["verified_by"] in ("simulation", "people and simulation"):
+        out.say("Simulated annotators' answers are in it: it is no benchmark.", level="warning")
+    if unverified := summary["unverified"]:
+        out.say(f"Nobody judged {unverified:,} of its questions.", level="warning")
+    return Path(summary["folder"]), summary
+
+
+def _draft(opened: Project, out: Reporter, project: Path) -> tuple[Path, dict[str, Any]]:
+    """The draft; refused once people have verified, since then it is not what is wanted."""
+    from swag_studio.engine import pipeline
+    from swag_studio.releases import next_version
+
+    if (count := _people_verified(opened)) > 0:
+        version = next_version(opened.root)
+        raise UserError(
+            f"People have verified {count:,} contexts. Release those under a version: "
+            f"swag-studio release {project} --version {version}. The draft, of endings that nobody "
+            f"checked, is made by: swag-studio run {project}"
+        )
+    again = f"swag-studio release {project}"
+    pulled(pipeline.run(opened.recipe, opened), out, "run", again)
+    artifact = opened.current("release")
+    assert artifact is not None
+    return opened.folder(artifact), dict(artifact.summary)
+
+
+def _people_verified(opened: Project) -> int:
+    """Contexts that people verified in the current run of the filter; 0 before there is one."""
+    if not opened.store.judgement_count() or opened.current("filter") is None:
+        return 0
+    from swag_studio.engine.publish import verified
+
+    return verified(opened)
