@@ -85,7 +85,7 @@ class WorkDialog(QDialog):
 
     def _build(self, people: Sequence[Worker], plan: OverlapPlan, checks: float, seed: int) -> None:
         self.contexts = _number(0, self._left, min(100, self._left), " contexts")
-        self.first = _number(0, 10_000_000, plan.first, " contexts")
+        self.first = _number(0, self._left + self._begun, plan.first, " contexts")
         self.by, self.rest = _number(1, 50, plan.by), _number(1, 50, plan.rest)
         self.checks = QDoubleSpinBox()
         self.checks.setRange(0, 50)
@@ -111,7 +111,7 @@ class WorkDialog(QDialog):
         form.addRow("Hidden checks", _with_note(self.checks, "among each person’s work."))
         form.addRow("", self.entry)
         who = QVBoxLayout()
-        who.setSpacing(2)
+        who.setSpacing(4)
         for box in self.boxes.values():
             who.addWidget(box)
         form.addRow("Annotators", who)
@@ -131,7 +131,7 @@ class WorkDialog(QDialog):
         layout.addWidget(seeded)
         layout.addStretch(1)
         layout.addWidget(self._buttons())
-        self.setMinimumWidth(ems(self, 72))
+        self.setMinimumWidth(ems(self, 76))
 
     def _buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -224,7 +224,7 @@ class SimulateDialog(QDialog):
         self.number = _number(1, 20, 3, " annotators")
         self.skill = _number(0, 100, 100, " %")
         self.contexts = _number(begun, contexts, wanted, " contexts")
-        self.first = _number(0, 10_000_000, plan.first or wanted, " contexts")
+        self.first = _number(0, contexts, plan.first or wanted, " contexts")
         self.by, self.rest = _number(1, 50, plan.by), _number(1, 50, plan.rest)
         form = QFormLayout()
         form.addRow("Number", self.number)
@@ -242,7 +242,7 @@ class SimulateDialog(QDialog):
         layout.addLayout(form)
         layout.addStretch(1)
         layout.addWidget(buttons)
-        self.setMinimumWidth(ems(self, 66))
+        self.setMinimumWidth(ems(self, 76))
 
     def accept(self) -> None:
         super().accept()
@@ -275,7 +275,6 @@ def _number(low: int, high: int, value: int, suffix: str = "") -> QSpinBox:
 
 def _with_note(editor: QAbstractSpinBox, text: str) -> QWidget:
     note = QLabel(text)
-    note.setWordWrap(True)
     set_role(note, "muted")
     line = QWidget()
     layout = QHBoxLayout(line)
