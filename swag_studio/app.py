@@ -126,6 +126,9 @@ class EngineJobs:
     """The window's `Jobs`. The bodies run in the engine's thread, and so do their imports."""
 
     def run(self, recipe: Recipe, project: Project, until: str) -> Iterator[Event]:
+        from swag_studio.engine.loading import load_torch
+
+        load_torch()
         from swag_studio.engine import pipeline
 
         yield from pipeline.run(recipe, project, until)

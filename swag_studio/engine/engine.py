@@ -6,14 +6,19 @@ It knows neither Qt nor the stages: a job is any function that returns an iterat
 
 from __future__ import annotations
 
+import os
 import queue
+import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from swag_studio.errors import UserError, in_words
 from swag_studio.events import Cancelled, Event, Failed
+
+NICENESS = 10  # of the engine's threads; the window's stays at 0
 
 Job = Callable[[], Iterator[Event]]
 
@@ -98,6 +103,7 @@ class Engine:
     # --- the thread --------------------------------------------------------------------------
 
     def _work(self) -> None:
+        _give_way()
         while (job := self._next_job()) is not None:
             try:
                 self._pull(job)
@@ -142,3 +148,13 @@ class Engine:
         with self._turn:
             self._turn.wait_for(lambda: not self._paused or self._cancelled)
             return not self._cancelled
+
+
+def _give_way() -> None:
+    """Lets the window's thread go first where both want a core: on Linux a thread has a niceness.
+
+    The threads that torch starts inherit it.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
