@@ -1,0 +1,88 @@
+"""When endings came and went, against a replay; and names that do not tell who."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from judged_project import context, filtered
+
+from swag_studio import recipe as recipes
+from swag_studio.engine.assignment import Assignment, AssignmentLog
+from swag_studio.engine.provenance import History, Lineage, Names
+from swag_studio.engine.remap import Swaps
+from swag_studio.errors import ProjectError
+from swag_studio.judging import Annotator
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spans_are_what_a_replay_gives(tmp_path: Path, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    places = np.array([2, 3, 7, 11])  # of the pool; the others have no assignment
+    rows = np.array([rng.choice(np.arange(1, 9), 3, replace=False) for _ in places], np.uint16)
+    log = AssignmentLog(tmp_path)
+    log.begin(Assignment(places, rows, np.full(8, 255, np.uint8), np.arange(5) * 2))
+    held = rows.copy()
+    intervals: dict[tuple[int, int], list[list[int | None]]] = {
+        (int(place), int(row)): [[-1, None]]
+        for place, mine in zip(places, rows, strict=True)
+        for row in mine
+    }
+    for iteration in range(12):
+        swaps = []
+        for at in np.flatnonzero(rng.random(len(places)) < 0.6):
+            slot = int(rng.integers(3))
+            new = int(rng.choice(np.setdiff1d(np.arange(1, 9), held[at])))
+            old, held[at, slot] = int(held[at, slot]), new
+            intervals[int(places[at]), old][-1][1] = iteration
+            intervals.setdefault((int(places[at]), new), []).append([iteration, None])
+            swaps.append((at, slot, old, new))
+        columns = np.array(swaps, np.int64).reshape(-1, 4).T
+        scores = np.zeros(columns.shape[1], np.float32)
+        log.commit(
+            iteration,
+            Swaps(
+                columns[0], columns[1].astype(np.uint8), columns[2].astype(np.uint16),
+                columns[3].astype(np.uint16), scores, scores, scores, 0, 0, 0,
+            ),
+            {},
+        )  # fmt: skip
+    history = History(log)
+    for place in range(13):
+        expected = {
+            row: [{"in": first, "out": last} for first, last in spans]
+            for (p, row), spans in intervals.items()
+            if p == place
+        }
+        assert history.spans(place) == expected
+
+
+def test_a_run_whose_files_are_gone_has_no_history(tmp_path: Path) -> None:
+    history = History(AssignmentLog(tmp_path))
+    assert not history.known and history.spans(0) == {}
+
+
+def test_pseudonyms_do_not_follow_the_names(tmp_path: Path) -> None:
+    recipe = recipes.preset("demo")
+    with filtered(tmp_path / "p.swag", recipe, [context(0)]) as project:
+        project.store.put_annotator(Annotator("a0", "Zoe"))
+        names = Names(project.store)
+        numbers = {a.name: names.annotator(a.id) for a in project.store.annotators()}
+    assert numbers == {
+        "Zoe": "annotator-1",
+        "Blaise Pascal": "annotator-2",
+        "Ada Lovelace": "annotator-3",
+        "Simulated 1": "simulated-1",
+    }
+
+
+def test_a_run_that_is_not_there(tmp_path: Path) -> None:
+    with filtered(tmp_path / "p.swag", recipes.preset("demo"), [context(0)]) as project:
+        assert Lineage.of(project)["prepare"].stage == "prepare"
+        with pytest.raises(ProjectError, match="no finished run 5"):
+            Lineage.of(project, 5)
+        project.set_recipe(project.recipe.with_values({"run.seed": 9}))
+        assert Lineage.of(project, 1).recipe.run.seed == 1  # by its own recipe
+        with pytest.raises(ProjectError, match="no run with this recipe"):
+            Lineage.of(project)
