@@ -97,6 +97,7 @@ def _question(entry: Mapping[str, Any], row: Mapping[str, str], label: int) -> Q
         id=entry.get("id", ""),
         group=entry.get("group", ""),
         document=entry["document"],
+        position=entry["sentence"] if "sentence" in entry else entry["position"],
         right_id=right["id"],
         right_type=right.get("type", ""),
         right_kind=right["kind"],

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
 
 from hypothesis import strategies as st
 
+from swag_studio.engine.exporters.swag_csv import SwagCsv
+from swag_studio.files import write_json
 from swag_studio.records import SPLITS, Distractor, Question
 
 AWKWARD = [
@@ -85,3 +91,29 @@ def any_questions(draw: st.DrawFn, most: int = 8) -> list[Question]:
             )
         )
     return result
+
+
+def write_release(folder: Path, questions: list[Question], **settings: object) -> Path:
+    """A release with SWAG's files, the provenance that reading needs, and a manifest."""
+    folder.mkdir(parents=True)
+    exporter = SwagCsv()
+    list(exporter.export(questions, folder))
+    rows: Counter[str] = Counter()
+    with open(folder / "provenance.jsonl", "w", encoding="utf-8", newline="\n") as file:
+        for q in questions:
+            told = [{"id": d.id, "text": d.text, "type": d.type, "kind": d.kind}
+                    for d in q.distractors]  # fmt: skip
+            right = {"id": q.right_id, "text": q.right, "type": q.right_type, "kind": q.right_kind}
+            told.insert(q.label, right)
+            line = {"id": q.id, "split": q.split, "index": rows[q.split], "context": q.context_id}
+            line |= {"group": q.group, "document": q.document, "sentence": q.position}
+            line |= {"full_source": q.full_source, "verified": q.verified, "endings": told}
+            file.write(json.dumps(line) + "\n")
+            rows[q.split] += 1
+    names = (*exporter.files, "provenance.jsonl")
+    digests = {n: hashlib.sha256((folder / n).read_bytes()).hexdigest() for n in names}
+    manifest = {"package": {"version": "1"}, "recipe": {"run": {"seed": 1}}, **settings}
+    write_json(folder / "manifest.json", manifest | {
+        "files": {name: {"sha256": digest} for name, digest in digests.items()}
+    })  # fmt: skip
+    return folder

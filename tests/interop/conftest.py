@@ -16,10 +16,10 @@ import pytest
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 sys.path.append(str(Path(__file__).resolve().parent.parent / "engine"))
 
-from made_questions import AWKWARD, clean_set  # noqa: E402
+from made_questions import AWKWARD, clean_set
 
-from swag_studio.engine.registry import EXPORTERS  # noqa: E402
-from swag_studio.records import Question  # noqa: E402
+from swag_studio.engine.registry import EXPORTERS
+from swag_studio.records import Question
 
 
 def _with_text(question: Question, place: int, text: str) -> Question:

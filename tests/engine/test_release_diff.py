@@ -1,0 +1,110 @@
+"""Two releases compared: every kind of difference, in words and as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_questions import clean_set, made, write_release
+
+from swag_studio.engine.release_diff import Change, ReleaseDiff, compare
+from swag_studio.records import Distractor, Question
+
+
+def difference(root: Path, before: list[Question], after: list[Question]) -> ReleaseDiff:
+    return compare(write_release(root / "1.0.0", before), write_release(root / "1.1.0", after))
+
+
+def swapped(q: Question) -> Question:
+    """The same endings in another order."""
+    return dataclasses.replace(q, endings=q.endings[::-1], label=3 - q.label)
+
+
+def other_wrong(q: Question) -> Question:
+    wrong = (Distractor("new", "sings.", "unl"), *q.distractors[1:])
+    texts = ["sings." if t == q.distractors[0].text else t for t in q.endings]
+    return dataclasses.replace(q, endings=tuple(texts), distractors=wrong)
+
+
+def other_right(q: Question) -> Question:
+    texts = ["sings." if i == q.label else t for i, t in enumerate(q.endings)]
+    return dataclasses.replace(q, endings=tuple(texts))
+
+
+CHANGES: list[tuple[Any, tuple[str, ...]]] = [
+    (lambda q: dataclasses.replace(q, split="train"), ("split",)),
+    (lambda q: dataclasses.replace(q, sent1=q.sent1.upper()), ("context's text",)),
+    (other_right, ("right ending",)),
+    (other_wrong, ("wrong endings", "verdict")),
+    (swapped, ("order",)),
+    (lambda q: dataclasses.replace(q, full_source="gold1-orig"), ("verdict",)),
+    (lambda q: dataclasses.replace(q, right_type="unl"), ("verdict",)),
+    (lambda q: q, ()),
+]
+
+
+@pytest.mark.parametrize(("change", "what"), CHANGES)
+def test_each_change_is_named(tmp_path: Path, change: Any, what: tuple[str, ...]) -> None:
+    before = clean_set(9)
+    after = [change(q) if q.context_id == "c4" else q for q in before]
+    found = difference(tmp_path, before, after)
+    (was,) = (q for q in after if q.context_id == "c4")
+    assert found.changed == ((Change("c4", "gold", was.split, what),) if what else ())
+    assert (found.added, found.removed, found.unchanged) == ((), (), 8 if what else 9)
+    assert found.same == (not what)
+
+
+@settings(max_examples=25)
+@given(st.sets(st.integers(0, 20)), st.sets(st.integers(0, 20)))
+def test_added_and_removed_are_sets(first: set[int], second: set[int]) -> None:
+    questions = clean_set(21)
+    with TemporaryDirectory() as name:
+        found = difference(
+            Path(name),
+            [questions[i] for i in sorted(first)],
+            [questions[i] for i in sorted(second)],
+        )
+    assert {c.context for c in found.added} == {f"c{i}" for i in second - first}
+    assert {c.context for c in found.removed} == {f"c{i}" for i in first - second}
+    assert found.unchanged == len(first & second) and not found.changed
+    assert found.same == (first == second)
+    for split, (before, after) in found.counts.items():
+        assert before == sum(questions[i].split == split for i in first)
+        assert after == sum(questions[i].split == split for i in second)
+
+
+def test_the_gen_question_of_a_context_is_one_of_its_own(tmp_path: Path) -> None:
+    gold = made(1)
+    gen = dataclasses.replace(gold, gold_source="gen", label=1)
+    found = difference(tmp_path, [gold], [gold, gen])
+    assert found.added == (Change("c1", "gen", "train"),) and found.unchanged == 1
+
+
+def test_settings_and_files(tmp_path: Path) -> None:
+    questions = clean_set(6)
+    policy = {"policy": {"distractors_needed": 3}}
+    first = write_release(tmp_path / "v1", questions)
+    second = write_release(
+        tmp_path / "1.0.0", questions[:5], verification=policy, recipe={"run": {"seed": 2}}
+    )
+    found = compare(first, second)
+    assert found.settings == {
+        "policy.distractors_needed": (None, 3),
+        "recipe.run.seed": (1, 2),
+    }
+    assert found.files == dict.fromkeys(["provenance.jsonl", "test.csv", "test_key.csv"], "changed")
+    assert json.loads(json.dumps(found.to_dict()))["removed"][0]["context"] == "c5"
+    assert found.words() == [
+        "From v1 to 1.0.0: 0 questions added, 1 removed, 0 changed, 5 as they were.",
+        "Removed by split: test 1.",
+        "Files changed: provenance.jsonl, test.csv, test_key.csv.",
+        "policy.distractors_needed: None -> 3",
+        "recipe.run.seed: 1 -> 2",
+    ]
+    assert compare(first, first).words() == ["v1 and v1 are equal, byte for byte."]

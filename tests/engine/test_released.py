@@ -1,0 +1,87 @@
+"""A written release read back: the questions that were put in, and damage said in a sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from judged_project import BEST, context, filtered, judge
+from made_questions import any_questions, clean_set, write_release
+
+from swag_studio import recipe as recipes
+from swag_studio.engine import release, released
+from swag_studio.engine.publish import publish
+from swag_studio.engine.release_checks import check
+from swag_studio.errors import ProjectError
+from swag_studio.records import Question
+from swag_studio.releases import ReleaseOptions
+
+
+def seen(question: Question) -> Question:
+    """A question without what a release does not tell of it."""
+    return dataclasses.replace(question, fold=-1, source_id="")
+
+
+@settings(max_examples=40)
+@given(any_questions())
+def test_what_was_written_is_read(questions: list[Question]) -> None:
+    with TemporaryDirectory() as name:
+        folder = write_release(Path(name) / "1.0.0", questions)
+        assert list(released.questions(folder)) == [seen(q) for q in questions]
+        assert released.damaged(folder) == []
+
+
+def test_a_published_release_and_a_draft_are_read(tmp_path: Path) -> None:
+    recipe = recipes.preset("demo")
+    contexts = [context(i) for i in range(16)]
+    with filtered(tmp_path / "p.swag", recipe, contexts) as project:
+        judge(project, {c.video_id: [BEST] for c in contexts})
+        list(publish(project, ReleaseOptions("1.0.0", formats=("swag_csv",), cost_per_hour=0.0)))
+        list(release.run(recipe, project))
+        folders = [project.root / "releases" / name for name in ("1.0.0", "v1")]
+    found = {c.id: c for c in contexts}
+    for folder in folders:
+        questions = list(released.questions(folder))
+        assert {q.context_id: q.right for q in questions} == {c.id: c.found for c in contexts}
+        assert all(q.split == found[q.context_id].split for q in questions)
+        assert check(questions).errors == ()
+    assert all(3 <= len(q.distractors) <= 4 for q in released.questions(folders[0]))
+
+
+def test_files_that_changed_are_named(tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "1.0.0", clean_set(9))
+    (folder / "val.csv").write_text("", encoding="utf-8")
+    (folder / "train.csv").unlink()
+    assert sorted(released.damaged(folder)) == ["train.csv", "val.csv"]
+
+
+@pytest.mark.parametrize("name", ["val.csv", "test_key.csv", "provenance.jsonl"])
+@pytest.mark.parametrize("lines", [1, 2, -1])
+def test_files_that_do_not_belong_together_are_refused(
+    tmp_path: Path, name: str, lines: int
+) -> None:
+    """Cut after the header or first question, before the last one."""
+    folder = write_release(tmp_path / "1.0.0", clean_set(12))
+    kept = (folder / name).read_bytes().splitlines(keepends=True)[:lines]
+    (folder / name).write_bytes(b"".join(kept))
+    with pytest.raises(ProjectError, match=r"provenance\.jsonl"):
+        list(released.questions(folder))
+
+
+def test_a_row_of_another_question_is_refused(tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "1.0.0", clean_set(12))
+    text = (folder / "val.csv").read_text("utf-8")
+    (folder / "val.csv").write_text(text.replace("\n1,", "\n7,"), "utf-8")
+    with pytest.raises(ProjectError, match="line 5: it does not fit"):
+        list(released.questions(folder))
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", '{"files": 3}'])
+def test_a_folder_that_is_no_release(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "manifest.json").write_text(text, "utf-8")
+    with pytest.raises(ProjectError, match="no release" if text is None else "damaged"):
+        released.damaged(tmp_path)
