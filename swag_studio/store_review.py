@@ -245,28 +245,42 @@ class ReviewTables(PeopleTables):
         Raises ValueError when a context is no longer in the state before.
         """
         at = now()
-        with self.durable() as connection:
+        texts = {id: (b.to_json(), a.to_json()) for id, (b, a) in changes.items()}
+        notes = [  # what the table repeats of them, without the texts of endings
+            (",".join(a.flags), int(a.excluded), version, id)
+            for id, (b, a) in changes.items()
+            if b.endings == a.endings
+        ]
+        with self.durable() as connection:  # others wait for it: 113,000 contexts take seconds
             key = connection.execute(
                 "INSERT INTO edit_batches (at, who, name, undoes) VALUES (?,?,?,?)",
                 [at, who, name, undoes],
             ).lastrowid
             assert key is not None
-            for context_id, (before, after) in changes.items():
-                row = connection.execute(
-                    "SELECT state FROM curated WHERE version = ? AND context_id = ?",
-                    [version, context_id],
-                ).fetchone()
-                if row is not None and Curated.from_json(row[0]) != before:
+            for context_id, state in connection.execute(
+                "SELECT context_id, state FROM curated WHERE version = ? "
+                "AND context_id IN (SELECT value FROM json_each(?))",
+                [version, json.dumps(list(changes))],
+            ):
+                known = state == texts[context_id][0]
+                if not known and Curated.from_json(state) != changes[context_id][0]:
                     raise ValueError(f"context {context_id} was changed meanwhile")
-                connection.execute(
-                    "INSERT OR REPLACE INTO curated VALUES (?,?,?)",
-                    [version, context_id, after.to_json()],
-                )
-                connection.execute(
-                    "INSERT INTO edits VALUES (?,?,?,?,?)",
-                    [key, version, context_id, before.to_json(), after.to_json()],
-                )
-                _show(connection, version, context_id, after, before.endings != after.endings)
+            connection.executemany(
+                "INSERT OR REPLACE INTO curated VALUES (?,?,?)",
+                ((version, id, after) for id, (_, after) in texts.items()),
+            )
+            connection.executemany(
+                "INSERT INTO edits VALUES (?,?,?,?,?)",
+                ((key, version, id, *pair) for id, pair in texts.items()),
+            )
+            connection.executemany(
+                "UPDATE review_rows SET flags = ?, excluded = ? "
+                "WHERE version = ? AND context_id = ?",
+                notes,
+            )
+            for context_id, (before, after) in changes.items():
+                if before.endings != after.endings:
+                    _show(connection, version, context_id, after)
         return Batch(key, at, who, name, undoes)
 
     def batches(self) -> list[Batch]:
@@ -288,7 +302,8 @@ class ReviewTables(PeopleTables):
             )
             for r in self._query(
                 "SELECT * FROM edits WHERE (?1 = '' OR context_id = ?1) "
-                "AND (?2 = 0 OR batch = ?2) AND (?3 = 0 OR version = ?3) ORDER BY batch, context_id",
+                "AND (?2 = 0 OR batch = ?2) AND (?3 = 0 OR version = ?3) "
+                "ORDER BY batch, context_id",
                 [context_id, batch, version],
             )
         ]
@@ -363,10 +378,8 @@ def _conditions(version: int, narrow: ReviewFilter) -> Iterator[tuple[str, list[
             yield start + f"{name} = ?", [version, value]
 
 
-def _show(
-    connection: Any, version: int, context_id: str, state: Curated, texts_too: bool = True
-) -> None:
-    """Repeats a context's state in the table, and its texts in the index where they changed."""
+def _show(connection: Any, version: int, context_id: str, state: Curated) -> None:
+    """Repeats a context's state in the table, and its texts in the index."""
     row = connection.execute(
         "SELECT id, sent1, sent2, found FROM review_rows WHERE version = ? AND context_id = ?",
         [version, context_id],
@@ -387,8 +400,6 @@ def _show(
             row[0],
         ],
     )
-    if not texts_too:
-        return
     texts = connection.execute(
         "SELECT text FROM endings WHERE id IN (SELECT value FROM json_each(?))",
         [json.dumps(state.endings)],

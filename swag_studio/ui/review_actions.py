@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 from swag_studio import curating
 from swag_studio.curating import COMMENT, Change, Curator, EditError, offers
 from swag_studio.errors import in_words
+from swag_studio.records import EndingKind
 from swag_studio.reviewing import Batch
 from swag_studio.store import Store
 from swag_studio.ui.background import Background
@@ -102,7 +102,10 @@ class Actions(QObject):
                 if not isinstance(error, EditError):
                     log.exception("a change was not made")
                 words = in_words(error, _FAULT)
-                (refused or partial(self.told.emit, role="bad"))(words)
+                if refused is not None:
+                    refused(words)
+                else:
+                    self.told.emit(words, "bad")
                 self.refused.emit()
             else:
                 self._tell(batch)
@@ -185,9 +188,9 @@ class Actions(QObject):
                 dialog.fail(text)
 
         own = any(e.ending.kind == "own" for e in detail.endings)
+        kind: EndingKind = "own" if own else "generated"
 
         def decided(text: str) -> None:
-            kind = "own" if own else "generated"
             dialog.accept()
             self.do(lambda curator, id: curator.replace(id, place, text, kind))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QDropEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -35,6 +35,7 @@ from swag_studio.ui.words import VERDICTS, since
 
 NO_CONTEXT = "No context is chosen. Choose one in the table to see its endings."
 _ENDING, _SCORE = 2, 3
+_BESIDE, _ABOVE = 10, 6  # px of a cell that are not text
 
 
 class EndingsTable(QTableWidget):
@@ -63,7 +64,7 @@ class EndingsTable(QTableWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(_ENDING, QHeaderView.ResizeMode.Stretch)
-        header.sectionResized.connect(lambda *_: self.resizeRowsToContents())
+        header.sectionResized.connect(lambda *_: self._fit_rows())
         self._places: list[int] = []
 
     def show_endings(self, rows: Sequence[tuple[Shown, str]]) -> None:
@@ -81,11 +82,22 @@ class EndingsTable(QTableWidget):
                     right if column in (0, 1, _SCORE) else Qt.AlignmentFlag.AlignTop
                 )
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDropEnabled)
+                if column == _ENDING and shown.parent:
+                    item.setToolTip(f"Edited from: {shown.parent}")
                 self.setItem(i, column, item)
-            self.item(i, _ENDING).setToolTip(f"Edited from: {shown.parent}" * bool(shown.parent))
-        self.resizeRowsToContents()
+        self._fit_rows()
         if rows:
             self.selectRow(self._places.index(kept) if kept in self._places else 0)
+
+    def _fit_rows(self) -> None:
+        """As high as the text of the ending: by itself Qt would have the other columns wrap too."""
+        metrics, wrap = self.fontMetrics(), int(Qt.TextFlag.TextWordWrap)
+        room = QRect(0, 0, self.columnWidth(_ENDING) - _BESIDE, 1 << 20)
+        for i in range(self.rowCount()):
+            item = self.item(i, _ENDING)
+            if item is not None:
+                height = metrics.boundingRect(room, wrap, item.text()).height()
+                self.setRowHeight(i, height + _ABOVE)
 
     @property
     def place(self) -> int | None:

@@ -5,7 +5,7 @@ None blocks the page, and none writes: each tells what was decided, and shows wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from swag_studio.curating import Change
 from swag_studio.reviewing import text_problem
-from swag_studio.ui.features import feature
+from swag_studio.ui.features import TOKENS, Feature, feature
 from swag_studio.ui.page import set_role
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
@@ -179,12 +179,14 @@ class ReplaceDialog(_Dialog):
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.setMinimumHeight(10 * self.fontMetrics().lineSpacing())
         self.table.opened.connect(lambda _: self.decide())
-        self.table.chosen.connect(lambda row: self.yes.setEnabled(row is not None))
+        self.table.chosen.connect(self._show_chosen)
+        self.chosen = label(role="strong")
         self.content.addWidget(label(beginning, "strong"))
         self.content.addWidget(label(f"✓ found: {found}", "good"))
         self.content.addWidget(label(f"Replaces: {text}", "muted"))
         self.content.addWidget(self.note)
         self.content.addWidget(self.table, 1)
+        self.content.addWidget(self.chosen)
         self.yes.setEnabled(False)
         self.resize(ems(self, 150), 30 * self.fontMetrics().lineSpacing())
 
@@ -196,7 +198,7 @@ class ReplaceDialog(_Dialog):
         ]
         for i, name in enumerate(names):
             if not (known := feature(name)).shared:
-                columns.append(_number(i, known.title, f"{known.name}. {known.definition}"))
+                columns.append(_number(i, known))
         self.note.setText(
             f"{count(len(offers), 'candidate')}. The one most like the found ending in the numbers "
             "of the language models comes first: the ensemble has not scored what it did not "
@@ -208,6 +210,10 @@ class ReplaceDialog(_Dialog):
             self.table.selectRow(0)
             self.table.setFocus()
 
+    def _show_chosen(self, offer: Offer | None) -> None:
+        self.yes.setEnabled(offer is not None)
+        self.chosen.setText(offer[0].text if offer else "")
+
     def fail(self, text: str) -> None:
         """The candidates could not be read."""
         self.note.setText(text)
@@ -218,9 +224,12 @@ class ReplaceDialog(_Dialog):
             self.decided.emit(chosen[0].text)
 
 
-def _number(i: int, title: str, help: str) -> Column:
-    get: Callable[[Offer], float] = lambda o: o[0].features[i]  # noqa: E731
-    return Column(title, get, "{:,.2f}".format, help)
+def _number(i: int, known: Feature) -> Column:
+    def get(offer: Offer) -> float:
+        return offer[0].features[i]
+
+    show = "{:,.0f}" if known.unit == TOKENS else "{:,.2f}"
+    return Column(known.title, get, show.format, f"{known.name}. {known.definition}")
 
 
 class BulkDialog(_Dialog):

@@ -5,14 +5,13 @@ It shows a curated state and asks by signals for what is to be changed; it write
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, QTimer, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -21,6 +20,16 @@ from swag_studio.reviewing import FLAGS, Curated
 from swag_studio.ui.flow import FlowLayout
 from swag_studio.ui.page import set_role
 from swag_studio.ui.review_dialogs import DRAFT
+
+
+class _Comment(QPlainTextEdit):
+    """A text of a few lines; by itself Qt would have it ten lines high."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), 3 * self.fontMetrics().lineSpacing() + 12)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
 
 
 class NotesPanel(QWidget):
@@ -42,13 +51,10 @@ class NotesPanel(QWidget):
         self.exclude = QCheckBox("&x  exclude: not released, not judged")
         self.exclude.setToolTip("Key X in the tables")
         self.exclude.clicked.connect(lambda on: self.excluded.emit(on))
-        self.comment = QPlainTextEdit()
+        self.comment = _Comment()
         self.comment.setAccessibleName("Comment")
         self.comment.setPlaceholderText("A comment on this context")
         self.comment.setTabChangesFocus(True)
-        self.comment.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
-        # As high as there is room: by itself it wants ten lines.
-        self.comment.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.comment.textChanged.connect(self._tell_saved)
         self.comment.installEventFilter(self)
         self.save = QPushButton("Save comment")

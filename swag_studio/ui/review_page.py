@@ -77,8 +77,8 @@ class ReviewPage(Page):
         self._looked_at = -1  # the id of the row
         self._edit_next: tuple[str, int] | None = None  # context and place, once it is shown
         self._other = 0  # an older version with human work on it
-        self.actions = Actions(self.store, workspace.reader, self)
-        self.actions.readers = Readers(workspace.jobs, workspace.project)
+        self.curation = Actions(self.store, workspace.reader, self)
+        self.curation.readers = Readers(workspace.jobs, workspace.project)
         self._build()
         self._connect()
         self._say(NOTHING_YET)
@@ -93,8 +93,8 @@ class ReviewPage(Page):
         self.versions.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.warning = label(role="warn")
         self.other, self.unfinished = QPushButton(""), QPushButton("")
-        for widget in (self.warning, self.other, self.unfinished):
-            widget.hide()
+        for hidden in (self.warning, self.other, self.unfinished):
+            hidden.hide()
         self.who = QPushButton("Your name …")
         self.all_changes = QPushButton("Log of all changes …")
         top = FlowLayout(spacing=8)
@@ -150,23 +150,23 @@ class ReviewPage(Page):
             self._key(view, "X", self._toggle_excluded)
 
     def _connect_actions(self) -> None:
-        actions, detail, notes = self.actions, self.detail, self.detail.notes
-        actions.done.connect(lambda: self.workspace.bridge.changed.emit(CURATED))
-        actions.refused.connect(self._ask_detail)
-        actions.named.connect(self._show_name)
-        actions.told.connect(self.panel.tell)
-        self.who.clicked.connect(lambda: actions.ask_name())
-        self.all_changes.clicked.connect(lambda: actions.show_log())
-        detail.endings.ranked.connect(lambda places: actions.do(lambda c, id: c.rank(id, places)))
-        detail.edit_asked.connect(actions.edit)
-        detail.replace_asked.connect(actions.replace)
+        curation, detail, notes = self.curation, self.detail, self.detail.notes
+        curation.done.connect(lambda: self.workspace.bridge.changed.emit(CURATED))
+        curation.refused.connect(self._ask_detail)
+        curation.named.connect(self._show_name)
+        curation.told.connect(self.panel.tell)
+        self.who.clicked.connect(lambda: curation.ask_name())
+        self.all_changes.clicked.connect(lambda: curation.show_log())
+        detail.endings.ranked.connect(lambda places: curation.do(lambda c, id: c.rank(id, places)))
+        detail.edit_asked.connect(curation.edit)
+        detail.replace_asked.connect(curation.replace)
         detail.restore_asked.connect(
-            lambda place, ending: actions.do(lambda c, id: c.restore(id, place, ending))
+            lambda place, ending: curation.do(lambda c, id: c.restore(id, place, ending))
         )
-        notes.flagged.connect(lambda flag, on: actions.do(lambda c, id: c.flag(id, flag, on)))
-        notes.excluded.connect(lambda on: actions.do(lambda c, id: c.exclude(id, on)))
-        notes.commented.connect(actions.comment)
-        notes.draft.connect(partial(actions.keep_draft, COMMENT))
+        notes.flagged.connect(lambda flag, on: curation.do(lambda c, id: c.flag(id, flag, on)))
+        notes.excluded.connect(lambda on: curation.do(lambda c, id: c.exclude(id, on)))
+        notes.commented.connect(curation.comment)
+        notes.draft.connect(partial(curation.keep_draft, COMMENT))
 
     def _key(self, view: QWidget, key: str, slot: Callable[[], None]) -> None:
         """A key that acts in one view alone, and so never while a text has the focus."""
@@ -179,7 +179,7 @@ class ReviewPage(Page):
         if tables and not tables & _CONCERN:
             return
         if not tables or "artifacts" in tables:
-            self.actions.readers = Readers(self.workspace.jobs, self.workspace.project)
+            self.curation.readers = Readers(self.workspace.jobs, self.workspace.project)
         if not tables or tables & {"artifacts", "assignments"}:
             self._opened = 0
         self._stale = True
@@ -294,7 +294,7 @@ class ReviewPage(Page):
     def _show_about(self, version: int, about: About) -> None:
         if version != self.version:
             return
-        self._total, self.actions.drafts = about.total, dict(about.drafts)
+        self._total, self.curation.drafts = about.total, dict(about.drafts)
         self.table.rows_model.sources = about.files
         self.filters.offer(options_of(about.values, about.files, about.people))
         self.filters.show_count(self.table.rows_model.rowCount(), self._total)
@@ -362,12 +362,12 @@ class ReviewPage(Page):
             self._looked_at = row.id
             self._ask_detail()
         elif place < 0:
-            self.actions.detail = None
+            self.curation.detail = None
             self.detail.show_words(NO_CONTEXT)
 
     def _ask_detail(self) -> None:
         row = self.table.rows_model.row(self.table.currentIndex().row())
-        version, store, readers = self.version, self.store, self.actions.readers
+        version, store, readers = self.version, self.store, self.curation.readers
         if row is None or readers is None:
             return
 
@@ -389,21 +389,21 @@ class ReviewPage(Page):
         )
 
     def _show_detail(self, detail: Detail) -> None:
-        other = self.actions.detail
+        other = self.curation.detail
         if other is not None and other.row.context_id != detail.row.context_id:
             self.detail.notes.keep()  # a comment of the one before
-        self.actions.version, self.actions.detail = self.version, detail
-        self.detail.show_detail(detail, self.actions.draft(COMMENT))
+        self.curation.version, self.curation.detail = self.version, detail
+        self.detail.show_detail(detail, self.curation.draft(COMMENT))
         if self._edit_next is not None and self._edit_next[0] == detail.row.context_id:
             (_, place), self._edit_next = self._edit_next, None
-            self.actions.edit(place)
+            self.curation.edit(place)
 
     # --- changes -------------------------------------------------------------------------
 
     def bulk(self, change: Change) -> None:
         """Offers a change of all chosen contexts."""
-        self.actions.version = self.version
-        self.actions.bulk(self.table.chosen_ids(), change)
+        self.curation.version = self.version
+        self.curation.bulk(self.table.chosen_ids(), change)
 
     def _toggle_flag(self, flag: str) -> None:
         self._toggle("flag", "unflag", flag, lambda state: flag in state.flags)
@@ -418,13 +418,13 @@ class ReviewPage(Page):
         if len(self.table.chosen_ids()) > 1:
             self.bulk(Change(on, flag))
         else:
-            self.actions.do(
+            self.curation.do(
                 lambda c, id: c.bulk([id], Change(off if is_on(c.state(id)) else on, flag))
             )
 
     def _go_on(self) -> None:
         """Opens an edit that was not saved, with what was typed."""
-        drafts = self.actions.drafts.items()
+        drafts = self.curation.drafts.items()
         left = [w for w, text in drafts if text and w[0] == self.version and w[2] != COMMENT]
         if left:
             _, context, place = left[0]

@@ -272,7 +272,8 @@ class ReviewTable(QTableView):
         """The ids of the chosen rows, in the order that is shown."""
         ids = self.rows_model.ids
         chosen = np.zeros(len(ids), np.bool_)
-        for part in self.selectionModel().selection():
+        selection = self.selectionModel().selection()
+        for part in (selection.at(i) for i in range(selection.count())):
             chosen[part.top() : part.bottom() + 1] = True
         return ids[chosen]
 

@@ -127,8 +127,8 @@ def cells(page: ReviewPage, place: int = 0) -> dict[str, str]:
 
 
 def state(page: ReviewPage) -> Curated:
-    assert page.actions.detail is not None
-    return page.store.curated(VERSION, page.actions.detail.row.context_id)
+    assert page.curation.detail is not None
+    return page.store.curated(VERSION, page.curation.detail.row.context_id)
 
 
 def listed(page: ReviewPage) -> list[str]:
@@ -474,7 +474,7 @@ def test_a_half_written_edit_comes_back(
 ) -> None:
     page.table.go(4)
     settle(qtbot, workspace)
-    context = page.actions.detail.row.context_id  # type: ignore[union-attr]
+    context = page.curation.detail.row.context_id  # type: ignore[union-attr]
     page.detail.endings.selectRow(1)
     page.detail.edit.click()
     asked = dialog(page, EditDialog)
@@ -489,8 +489,8 @@ def test_a_half_written_edit_comes_back(
     assert again.unfinished.isVisible()
     again.unfinished.click()
     settle(qtbot, workspace)
-    assert again.actions.detail is not None
-    assert again.actions.detail.row.context_id == context
+    assert again.curation.detail is not None
+    assert again.curation.detail.row.context_id == context
     restored = dialog(again, EditDialog)
     assert isinstance(restored, EditDialog) and restored.restored.isVisible()
     assert restored.text.toPlainText() == "half a sen"
@@ -583,7 +583,7 @@ def test_a_context_that_no_longer_fits_leaves_the_table(
     settle(qtbot, workspace)
     assert shown_ids(page) == before[:3] + before[4:]
     assert page.table.currentIndex().row() == 3  # the one below came up
-    assert page.actions.detail is not None and page.actions.detail.row.context_id == before[4]
+    assert page.curation.detail is not None and page.curation.detail.row.context_id == before[4]
 
 
 # --- undo -------------------------------------------------------------------------------------
@@ -622,7 +622,7 @@ def test_undo_and_redo_are_named_and_outlive_a_restart(
     settle(qtbot, workspace)
     assert state(page).excluded and page.detail.notes.exclude.isChecked()
     assert not later.redo_action.isEnabled()
-    shown = page.actions.show_log()
+    shown = page.curation.show_log()
     assert len(shown.table.rows_model.rows) == 4
     shown.close()
 
@@ -652,3 +652,15 @@ def test_a_newer_run_says_where_human_work_stands(
     settle(qtbot, workspace)
     assert page.version == VERSION and page.filters.counts.text() == f"{CONTEXTS} contexts"
     assert not page.warning.isVisible()
+
+
+def test_a_refused_change_is_told_under_the_table(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    detail = page.curation.detail
+    assert detail is not None
+    first, second = detail.state.endings[:2]
+    page.detail.restore_asked.emit(0, second)  # it stands in another place already
+    settle(qtbot, workspace)
+    assert "Another ending of this context" in page.panel.told.text()
+    assert state(page).endings[0] == first and steps(page) == []
