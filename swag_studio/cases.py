@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import count, takewhile
 
 from swag_studio.connections import sliced
 from swag_studio.judging import Adjudication, Annotator, Judgement, Task, Verdict, counting
@@ -92,7 +91,7 @@ class CaseReader:
         store = self.store
         assigned, curated = (
             store.assigned_of(self.version, ids),
-            store.curated_of(self.version, ids),
+            store.changed_of(self.version, ids),
         )
         tasks, answers = store.tasks_of(ids), store.judgements_of(ids)
         asked, settled = store.asked_of(ids), store.adjudications_of(ids)
@@ -145,8 +144,16 @@ def _live(
 
     Of several in a round (an edit was undone, say) the one that was judged most.
     """
-    by_round: dict[int, Task] = {}
-    for task in sorted(tasks, key=lambda t: (judged[t.id], t.id)):
-        if endings.issuperset(task.endings):
-            by_round[task.round] = task
-    return tuple(by_round[number] for number in takewhile(by_round.__contains__, count()))
+    there = [t for t in tasks if endings.issuperset(t.endings)]
+    chain: list[Task] = []
+    while True:
+        fit = [t for t in there if t.round == len(chain) and (not chain or _follows(t, chain[-1]))]
+        if not fit:
+            return tuple(chain)
+        chain.append(max(fit, key=lambda t: (judged[t.id], t.id)))
+
+
+def _follows(task: Task, before: Task) -> bool:
+    """Whether a task can be the round after another: it keeps each ending in its place, or out."""
+    pairs = zip(task.endings, before.endings, strict=True)
+    return all(new == old or new not in before.endings for new, old in pairs)

@@ -7,7 +7,8 @@ or by task, and lacks those that have nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from swag_studio.connections import sliced
@@ -72,7 +73,7 @@ class RoundTables(ReviewTables):
             result.setdefault(r["context_id"], []).append(r["ending_id"])
         return result
 
-    def curated_of(self, version: int, context_ids: Sequence[str]) -> dict[str, Curated]:
+    def changed_of(self, version: int, context_ids: Sequence[str]) -> dict[str, Curated]:
         """Context -> what people made of it, of those that they changed."""
         return {
             r["context_id"]: Curated.from_json(r["state"])
@@ -197,7 +198,9 @@ class RoundTables(ReviewTables):
                 ).rowcount
         return count
 
-    def _of(
-        self, sql: str, context_ids: Sequence[str], *before: Any
-    ) -> Iterator[Mapping[str, Any]]:
-        return self._query(sql, [*before, json.dumps(list(context_ids))])
+    def _of(self, sql: str, context_ids: Sequence[str], *before: Any) -> list[sqlite3.Row]:
+        connection = self.db.conn
+        assert connection is not None
+        cursor = connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        return cursor.execute(sql, [*before, json.dumps(list(context_ids))]).fetchall()
