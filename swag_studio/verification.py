@@ -153,10 +153,10 @@ def verdict(
         answers.setdefault(judgement.task_id, []).append(judgement)
     settled = {a.task_id: a for a in sorted(adjudications, key=lambda a: a.given)}
     shown: set[str] = set()
+    queue = _queue(rounds[min(rounds)].context_id, assigned, seed)
     for number in sorted(rounds):
         task = rounds[number]
         shown.update(task.endings)
-        queue = _queue(task.context_id, assigned, seed)
         extra = policy.extra_questions and split == "train" and number < policy.extra_rounds
         case = _Round(task, tuple(e for e in queue if e not in shown), policy, extra, barred)
         decided = settled.get(task.id)
@@ -203,6 +203,9 @@ def _tied(one: Verdict, other: Verdict) -> str:
 
 def _readings(answers: Sequence[Judgement], policy: VerificationPolicy) -> Iterator[Reading]:
     """All that the answers can be read as together; one reading where nothing is tied."""
+    if len(answers) == 1:  # as below, sooner
+        yield answers[0].labels, answers[0].best, answers[0].second
+        return
     places = range(len(answers[0].labels))
     options = [_labels(Counter(a.labels[i] for a in answers), policy) for i in places]
     for labels in product(*options):
