@@ -343,6 +343,8 @@ def _checks(manifest: Manifest) -> str:
             ", overridden" if problem["kind"] in manifest["overrides"] else ""
         )
         lines.append(f"- {level}: {problem['sentence']}")
+    if reason := _plain(manifest.get("override_reason", "")):
+        lines += ["", f"Released all the same, since: {reason}"]
     return "\n".join(lines)
 
 

@@ -66,7 +66,7 @@ def publish(project: Project, options: ReleaseOptions) -> Iterator[Event]:
         raise ReleaseError(f"{unknown[0]} is no check. The checks are {', '.join(KINDS)}.")
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)  # left by a kill
-    publication = _Publication(project, options, partial)
+    publication = Publication(project, options, partial)
     make_folder(partial)
     try:
         summary = yield from publication.write()
@@ -106,7 +106,7 @@ class _CountedRun(JudgedRun):
         return self._simulated
 
 
-class _Publication:
+class Publication:
     """One release on its way, in a folder that is not seen yet."""
 
     def __init__(self, project: Project, options: ReleaseOptions, folder: Path) -> None:
@@ -131,7 +131,7 @@ class _Publication:
 
     def write(self) -> Generator[Event, None, dict[str, Any]]:
         """All files; returns the summary."""
-        yield from self._choose()
+        yield from self.choose()
         report = yield from self._check()
         for name in dict.fromkeys((*ALWAYS, *(self.options.formats or EXPORTERS))):
             yield from self._export(name)
@@ -161,8 +161,11 @@ class _Publication:
 
     # --- choosing ----------------------------------------------------------------------------
 
-    def _choose(self) -> Iterator[Event]:
-        """Every context of the run to the questions that come of it, by context id."""
+    def choose(self) -> Iterator[Event]:
+        """Every context of the run to the questions that come of it, by context id.
+
+        Raises ReleaseError when there are none.
+        """
         store, version = self.project.store, self.run.version
         total = sum(1 for _ in store.filtered_groups(version, self.run.prepare))
         ids = (id for id, _ in store.filtered_groups(version, self.run.prepare))
@@ -201,12 +204,16 @@ class _Publication:
 
     # --- writing -----------------------------------------------------------------------------
 
-    def _check(self) -> Generator[Event, None, Report]:
+    def look(self) -> Generator[Event, None, Report]:
+        """The faults of the chosen questions."""
         checks = ReleaseChecks()
         for done, question in enumerate(self.spool, start=1):
             checks.add(question)
             yield from self._beat(done, "checking")
-        report = checks.report()
+        return checks.report()
+
+    def _check(self) -> Generator[Event, None, Report]:
+        report = yield from self.look()
         blocking = [p for p in report.errors if p.kind not in self.options.overrides]
         if blocking:
             found = " ".join(f"{p.sentence} ({p.kind}; {p.places[0]})" for p in blocking)
@@ -277,6 +284,7 @@ class _Publication:
             "verification": {**people, **_policy(self.policy)},
             "checks": report.to_dict(),
             "overrides": sorted(p.kind for p in report.errors),
+            "override_reason": o.override_reason if report.errors else "",
             "recipe": self.recipe.to_dict(),
             "stages": {
                 stage: {"version": a.version, "key": a.key}
