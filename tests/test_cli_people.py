@@ -139,7 +139,7 @@ def test_a_person_is_told_in_words(
     [
         (["annotators", "--drop", "Zoe"], "no annotator Zoe"),
         (["annotators", "--allocate"], "nobody to deal work to"),
-        (["annotators", "--preview"], "--preview goes with"),
+        (["annotators", "--preview"], "--preview writes nothing"),
         (["annotators", "--add", " "], "needs a name"),
         (["verdicts", "--run", "7"], "no finished filter run 7; there are 1"),
     ],
