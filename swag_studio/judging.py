@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -58,7 +58,7 @@ class Judgement:
     """One annotator's answer to one task; the highest `revision` is the one that counts.
 
     `labels` has a label for each of the task's endings; `best` and `second` are places in it, two
-    different ones, neither labelled gibberish. `seconds` is active time. `via` is "app", or the
+    different ones; the best is not gibberish, the second only where all others are. `seconds` is active time. `via` is "app", or the
     packet that brought it.
     """
 
@@ -170,10 +170,16 @@ def problem(labels: tuple[Label | None, ...], best: int | None, second: int | No
         return "No ending is marked as second best yet."
     if best == second:
         return "Best and second best must be two different endings."
-    for name, place in (("best", best), ("second best", second)):
-        if labels[place] == "gibberish":
-            return f"An ending that is gibberish cannot be {name}."
+    if labels[best] == "gibberish":
+        return "An ending that is gibberish cannot be best."
+    if labels[second] == "gibberish" and not only_sane(labels, best):
+        return "An ending that is gibberish cannot be second best while another one is not."
     return ""
+
+
+def only_sane(labels: Sequence[Label | None], best: int) -> bool:
+    """Whether all endings but the best one are gibberish: then one of them has to be second."""
+    return all(label == "gibberish" for i, label in enumerate(labels) if i != best)
 
 
 def latest(judgements: Iterable[Judgement]) -> list[Judgement]:

@@ -180,7 +180,7 @@ def _consensus(case: _Round, answers: Sequence[Judgement], needed: int) -> Verdi
     readings = _readings(answers, case.policy)
     first = next(readings, None)
     if first is None:
-        reason = "Taken together, the labels leave fewer than two endings that are not gibberish."
+        reason = "Taken together, the labels leave no ending that is not gibberish."
         return Verdict(task.context_id, "adjudicate", task.round, reason)
     result = _outcome(case, first)
     for reading in readings:
@@ -227,15 +227,21 @@ def _labels(votes: Counter[Label], policy: VerificationPolicy) -> list[Label]:
 def _ranks(
     answers: Sequence[Judgement], labels: tuple[Label, ...], policy: VerificationPolicy
 ) -> Iterator[tuple[int, int]]:
-    """The places that may be best and second best. What is gibberish by the labels is neither."""
+    """The places that may be best and second best.
+
+    What is gibberish by the labels is neither, but where one ending alone makes sense it is best.
+    """
     best, second = Counter(a.best for a in answers), Counter(a.second for a in answers)
     points = policy.rank_rule == "points"
     for_best = {i: 2 * best[i] + second[i] if points else best[i] for i in range(len(labels))}
     for_second = for_best if points else {i: best[i] + second[i] for i in range(len(labels))}
     places = [i for i, label in enumerate(labels) if label != "gibberish"]
-    if len(places) < 2:
+    if len(places) == 1:
+        best_one = places[0]
+        rest = [i for i in range(len(labels)) if i != best_one]
+        yield from ((best_one, after) for after in _highest(rest, for_second))
         return
-    for first in _highest(places, for_best):
+    for first in _highest(places, for_best) if places else ():
         rest = [i for i in places if i != first]
         for after in _highest(rest, for_second):
             yield first, after

@@ -13,7 +13,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from swag_studio.errors import ProjectError
-from swag_studio.judging import LABELS, Annotator, Judgement, Label, Skip, Task, shown_order
+from swag_studio.judging import (
+    LABELS,
+    Annotator,
+    Judgement,
+    Label,
+    Skip,
+    Task,
+    only_sane,
+    shown_order,
+)
 from swag_studio.project import Project
 from swag_studio.records import Context
 
@@ -69,10 +78,12 @@ class Answer:
     def ranked(self, place: int, rank: Literal["best", "second"]) -> tuple[Answer, str]:
         """With the rank at `place`, taken from where it was; given twice, it is taken away.
 
-        An ending has one rank: the newer one. Refused for gibberish, which is then told.
+        An ending has one rank: the newer one. Refused for gibberish, which is then told; but
+        where nothing makes sense beside the best ending, some gibberish has to be second.
         """
         words = "best" if rank == "best" else "second best"
-        if self.labels[place] == "gibberish":
+        only = rank == "second" and self.best is not None and only_sane(self.labels, self.best)
+        if self.labels[place] == "gibberish" and not only:
             return self, f"Gibberish cannot be {words}. Change its label first."
         taken = place == (self.best if rank == "best" else self.second)
         best = None if self.best == place else self.best

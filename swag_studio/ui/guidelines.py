@@ -31,7 +31,8 @@ scene. Then judge **each ending for itself**, whatever the others say.
 - **Gibberish** – no one would write it: words that do not fit together, or no sense at all.
 
 Then mark the **best** ending and the **second best**: the two that most likely happen next. They \
-may both be likely, or the least bad ones. Gibberish can be neither.
+may both be likely, or the least bad ones. Gibberish can be neither;
+only where a single ending makes sense, call any other one second.
 
 - Judge what happens, not the style. A small slip of grammar is not gibberish.
 - Several endings may be likely, or none.

@@ -696,3 +696,14 @@ def test_g_hides_the_guidelines(sit: Callable[..., Bench], project: Project, qtb
     assert bench.guidelines.isVisible() and bench.guide_button.text() == "Hide guidelines  G"
     press(qtbot, "G")
     assert not bench.guidelines.isVisible() and bench.guide_button.text() == "Show guidelines  G"
+
+
+def test_where_one_ending_makes_sense_some_gibberish_is_second(
+    sit: Callable[..., Bench], project: Project, qtbot: QtBot
+) -> None:
+    (task,) = put(project, 1)
+    sit()
+    press(qtbot, "3 3 B 1 3 3 3 S ⏎")  # after the last label the focus stays
+    (judgement,) = answers(project).values()
+    shown = order(project, task)
+    assert (judgement.best, judgement.second) == (shown[2], shown[5])
