@@ -18,8 +18,9 @@ from swag_studio.events import Event, Finished, Message, Progress
 if TYPE_CHECKING:
     from swag_studio.project import Project
     from swag_studio.recipe import Recipe
+    from swag_studio.releases import ReleaseOptions
     from swag_studio.ui.application import Parts
-    from swag_studio.views import PoolReader, WatchReader
+    from swag_studio.views import Comparison, Outlook, PoolReader, ShownQuestion, WatchReader
 
 # torch, spaCy and Qt are imported where they are used: the window shows before the first two, and
 # a command needs no window.
@@ -182,6 +183,37 @@ class EngineJobs:
         from swag_studio.engine.review import fill_version
 
         yield from fill_version(project, version)
+
+    def publish(self, project: Project, options: ReleaseOptions) -> Iterator[Event]:
+        from swag_studio.engine.publish import publish
+
+        yield from publish(project, options)
+
+    def rehearse(self, project: Project, options: ReleaseOptions) -> Iterator[Event]:
+        from swag_studio.engine.rehearsal import rehearse
+
+        yield from rehearse(project, options)
+
+    def outlook(self, project: Project, options: ReleaseOptions) -> Outlook:
+        from swag_studio.engine.rehearsal import outlook
+
+        return outlook(project, options)
+
+    def release_formats(self) -> Mapping[str, str]:
+        from swag_studio.engine.rehearsal import formats
+
+        return formats()
+
+    def release_questions(self, folder: Path) -> list[ShownQuestion]:
+        from swag_studio.engine.rehearsal import first_of
+        from swag_studio.engine.released import questions
+
+        return first_of(questions(folder))
+
+    def compare_releases(self, first: Path, second: Path) -> Comparison:
+        from swag_studio.engine.rehearsal import compared
+
+        return compared(first, second)
 
     def accelerator(self) -> str:
         """The GPU's memory; "" until the engine has brought torch in and uses a GPU."""

@@ -1,13 +1,14 @@
-"""What pages show of a pool and of a filter run, as plain records and the readers that give them.
+"""What pages show of a pool, a filter run and a release: plain records, and readers that give them.
 
-The readers are the engine's (browse.py, watch.py) and are handed to the window, which knows these
+The readers are the engine's (browse.py, watch.py, rehearsal.py) and are handed to the window, which knows these
 protocols only. All of it is read-only and cheap enough to be asked for while a run is at work.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,3 +123,69 @@ class WatchReader(Protocol):
     def place_of(self, context_id: str) -> int | None:
         """The place of a context that has distractors; None of any other."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a release would hold now, of a filter run with so many `contexts`.
+
+    `counts` and `people` are those of a manifest: questions by split and kind, contexts left out
+    by reason, who verified.
+    """
+
+    contexts: int
+    counts: Mapping[str, Any]
+    people: Mapping[str, Any]
+
+    @property
+    def questions(self) -> int:
+        """Of all splits."""
+        return sum(split["all"] for split in self.counts["questions"].values())
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """A question as a reader of the CSV files sees it: row `row` of its split's file."""
+
+    split: str
+    row: int
+    context_id: str
+    video_id: str
+    start: str  # both parts of the context
+    endings: tuple[str, ...]
+    label: int
+    gold_source: str
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What writing a release would come to. `problems` are as in a manifest: kind, level, count,
+    sentence, places; `continued` counts questions whose found ending is the context of another of
+    their split, which is normal."""
+
+    outlook: Outlook
+    problems: tuple[Mapping[str, Any], ...]
+    continued: int
+    first: tuple[ShownQuestion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A question that two releases do not have alike; `before` or `after` is None where one lacks
+    it. `what` names what changed of it."""
+
+    how: Literal["added", "removed", "changed"]
+    what: tuple[str, ...]
+    before: ShownQuestion | None
+    after: ShownQuestion | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two releases: in sentences, and the questions that differ: the first ones of `total`."""
+
+    names: tuple[str, str]
+    words: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    total: int

@@ -109,6 +109,8 @@ class _CountedRun(JudgedRun):
 class Publication:
     """One release on its way, in a folder that is not seen yet."""
 
+    stage = STAGE  # of its events
+
     def __init__(self, project: Project, options: ReleaseOptions, folder: Path) -> None:
         self.project, self.options, self.folder = project, options, folder
         self.lineage = Lineage.of(project, options.filter_version)
@@ -176,7 +178,7 @@ class Publication:
             opened = (stack.enter_context(_writing(self.folder / name)) for name in self.extras)
             beside = dict(zip(self.extras, opened, strict=True))
             spooled = stack.enter_context(_writing(self.spool.path))
-            yield Progress(STAGE, 0, total, "contexts", "choosing")
+            yield Progress(self.stage, 0, total, "contexts", "choosing")
             for done, outcome in enumerate(maker.outcomes(self.run.cases(ids)), start=1):
                 self.figures.add(outcome)
                 self._keep_apart(outcome, beside)
@@ -184,7 +186,7 @@ class Publication:
                 for question in outcome.questions:
                     spooled.write(self.spool.line(question, note))
                 if done % _AT_ONCE == 0 or done == total:
-                    yield Progress(STAGE, done, total, "contexts", "choosing")
+                    yield Progress(self.stage, done, total, "contexts", "choosing")
         if not len(self.spool):
             raise ReleaseError(self._nothing())
 
@@ -247,7 +249,7 @@ class Publication:
 
     def _beat(self, done: int, note: str) -> Iterator[Event]:
         if done % _AT_ONCE == 0 or done == len(self.spool):
-            yield Progress(STAGE, done, len(self.spool), "questions", note)
+            yield Progress(self.stage, done, len(self.spool), "questions", note)
 
     # --- what stands beside the questions ----------------------------------------------------
 

@@ -5,7 +5,7 @@ The engine's work is handed in as `Jobs` by app.py, so that no page imports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +14,13 @@ from typing import Protocol
 from swag_studio.events import Event
 from swag_studio.project import Project, StageState
 from swag_studio.recipe import Recipe
+from swag_studio.releases import ReleaseOptions
 from swag_studio.settings import Settings
 from swag_studio.ui.background import Background
 from swag_studio.ui.bridge import Bridge
 from swag_studio.ui.theme import Theme
 from swag_studio.ui.words import STAGE_TITLES
-from swag_studio.views import PoolReader, WatchReader
+from swag_studio.views import Comparison, Outlook, PoolReader, ShownQuestion, WatchReader
 
 
 class Jobs(Protocol):
@@ -54,6 +55,33 @@ class Jobs(Protocol):
 
         For the reading thread; ProjectError when what it lists is gone.
         """
+        ...
+
+    def publish(self, project: Project, options: ReleaseOptions) -> Iterator[Event]:
+        """Writes a verified release whole, or nothing."""
+        ...
+
+    def rehearse(self, project: Project, options: ReleaseOptions) -> Iterator[Event]:
+        """Does what comes before writing; the summary's "rehearsal" is a Rehearsal."""
+        ...
+
+    def outlook(self, project: Project, options: ReleaseOptions) -> Outlook:
+        """What a release would hold, to be called in the reading thread.
+
+        ProjectError without a run of the filter.
+        """
+        ...
+
+    def release_formats(self) -> Mapping[str, str]:
+        """Every format of a release -> the package that it lacks here, "" where none."""
+        ...
+
+    def release_questions(self, folder: Path) -> Sequence[ShownQuestion]:
+        """The first questions of each split of a written release, for the reading thread."""
+        ...
+
+    def compare_releases(self, first: Path, second: Path) -> Comparison:
+        """What differs between two written releases, for the reading thread."""
         ...
 
     def accelerator(self) -> str:
