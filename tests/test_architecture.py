@@ -98,7 +98,8 @@ def test_every_module_says_what_it_does() -> None:
 def test_every_dependency_has_its_reason() -> None:
     reasons = (REPOSITORY / "docs/decisions/libraries.md").read_text("utf-8")
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
-    wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
+    extras = project["optional-dependencies"]
+    wanted = project["dependencies"] + extras["dev"] + extras["interop"]
     names = [re.split(r"[<>=]", text)[0] for text in wanted]
     silent = [n for n in names if n not in reasons and not n.startswith("types-")]
     assert silent == []
