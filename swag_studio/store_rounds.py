@@ -53,6 +53,36 @@ class RoundTables(ReviewTables):
         ):
             yield r["context_id"]
 
+    def edited_since(self, version: int, batch: int) -> tuple[list[str], int]:
+        """The contexts that steps of the log after `batch` changed, and the newest step's number."""
+        rows = self._query(
+            "SELECT DISTINCT context_id FROM edits WHERE version = ? AND batch > ? "
+            "ORDER BY context_id",
+            [version, batch],
+        )
+        newest = self._one("SELECT coalesce(max(id), 0) n FROM edit_batches")
+        assert newest is not None
+        return [r["context_id"] for r in rows], newest["n"]
+
+    def judged_since(self, version: int, given: str) -> tuple[list[str], str]:
+        """The contexts with an answer or adjudication of that moment or later; the newest moment.
+
+        Those of the moment itself are told again: others may have come within its millisecond.
+        """
+        answers = (
+            "SELECT task_id, given FROM judgements UNION ALL "
+            "SELECT task_id, given FROM adjudications"
+        )
+        rows = self._query(
+            f"SELECT DISTINCT t.context_id FROM ({answers}) j JOIN tasks t ON t.id = j.task_id "
+            "JOIN assignments a ON a.filter_version = ? AND a.context_id = t.context_id "
+            "AND a.slot = 0 WHERE j.given >= ? ORDER BY t.context_id",
+            [version, given],
+        )
+        newest = self._one(f"SELECT coalesce(max(given), '') n FROM ({answers})")
+        assert newest is not None
+        return [r["context_id"] for r in rows], newest["n"]
+
     def found_texts(self, prepare_version: int, splits: Sequence[str]) -> Iterator[str]:
         """The found endings of all contexts in these splits."""
         for r in self._stream(

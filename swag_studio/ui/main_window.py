@@ -19,6 +19,7 @@ from swag_studio.ui.closing import Closing, paused
 from swag_studio.ui.job_panel import JobPanel
 from swag_studio.ui.page import Page
 from swag_studio.ui.pages import PAGES, Step
+from swag_studio.ui.people_readings import kept_up
 from swag_studio.ui.step_bar import StepBar
 from swag_studio.ui.theme import Theme
 from swag_studio.ui.undo import Undo
@@ -26,6 +27,7 @@ from swag_studio.ui.words import STAGE_TITLES
 from swag_studio.ui.workspace import Workspace
 
 SIZE = (1240, 820)
+KEPT_UP_FROM = frozenset({"judgements", "adjudications", "curated"})
 FIRST_PAGE_AFTER = 20  # ms: the window is painted before anything slow begins
 
 
@@ -101,6 +103,7 @@ class MainWindow(QMainWindow):
         bridge.progress.connect(self._progress)
         bridge.metrics.connect(self._metrics)
         bridge.changed.connect(self.refresh)
+        bridge.changed.connect(self._keep_up)
         bridge.ended.connect(lambda _: self.refresh(frozenset()))
         bridge.idle_changed.connect(lambda _: self.refresh(frozenset()))
         self.job_panel.went_on.connect(self._go_on)
@@ -122,6 +125,7 @@ class MainWindow(QMainWindow):
             self.page(rest[0])
         if len(self._pages) == len(self.step_list):
             self._builder.stop()
+            self._keep_up(frozenset())  # with what a kill may have left undone
 
     # --- pages ---------------------------------------------------------------------------
 
@@ -183,6 +187,16 @@ class MainWindow(QMainWindow):
             self._show_states()
             for page in self.pages:
                 page.refresh(tables)
+
+    def _keep_up(self, tables: frozenset[str]) -> None:
+        """Has what follows from people's answers and edits caught up with, in the background."""
+        if not tables or tables & KEPT_UP_FROM:
+            project = self.workspace.project
+            self.workspace.reader.ask("keep up", lambda: kept_up(project), self._tell_kept_up)
+
+    def _tell_kept_up(self, tables: frozenset[str]) -> None:
+        if tables:
+            self.workspace.bridge.changed.emit(tables)
 
     def _show_states(self) -> None:
         states: dict[str, str] = {s.stage: s.state for s in self.workspace.states()}

@@ -16,6 +16,7 @@ from swag_studio.agreement import Agreement, PairMatrix, Period, WithOthers
 from swag_studio.allocation import OverlapPlan, Preview
 from swag_studio.events import Changed, Event, Finished
 from swag_studio.judging import Annotator, Verdict
+from swag_studio.keeping import keep_up
 from swag_studio.plan import Assumptions, Measured, measure
 from swag_studio.project import Project
 from swag_studio.ratings import MEASURES, Frequencies, Measure, Ratings, collect, frequencies
@@ -39,10 +40,15 @@ def filter_run(project: Project) -> Artifact | None:
 
 
 def human_work(project: Project, run: Artifact) -> HumanWork:
-    """The human work of a filter run."""
-    return HumanWork(
-        project.store, run.version, prepared_for(project, run), project.recipe.run.seed
-    )
+    """The human work of a filter run, with the seed that it was made with."""
+    seed = from_toml(run.recipe).run.seed
+    return HumanWork(project.store, run.version, prepared_for(project, run), seed)
+
+
+def kept_up(project: Project) -> frozenset[str]:
+    """Catches up with what follows from answers and edits; the tables that changed."""
+    run = filter_run(project)
+    return frozenset() if run is None else keep_up(human_work(project, run))
 
 
 def prepared_for(project: Project, run: Artifact) -> int:
