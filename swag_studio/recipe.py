@@ -129,12 +129,11 @@ class Recipe:
         `inputs` are the keys of what it reads: source hashes for Prepare, else the key of the
         stage before. Two runs with equal keys on one machine give equal bytes.
         """
-        data = self.to_dict()
         content = {
             "stage": stage,
             "format": STAGE_FORMAT[stage],
-            "run": data["run"],
-            "sections": {name: data[name] for name in STAGE_SECTIONS[stage]},
+            "run": _keyed(self.run),
+            "sections": {name: _keyed(getattr(self, name)) for name in STAGE_SECTIONS[stage]},
             "inputs": list(inputs),
         }
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -363,6 +362,11 @@ def _check_across(recipe: Recipe) -> None:
             "filter.mlp_iterations needs the member mlp; set it to 0 or add mlp to filter.members.",
         ),
         (
+            bool(f.feedback) or not (f.bar_gibberish or "gibberish" in f.members),
+            "filter.bar_gibberish and the member gibberish rest on what people said: start such a "
+            "run with filter-again.",
+        ),
+        (
             recipe.release.distractors <= f.distractors,
             "release.distractors must not be above filter.distractors.",
         ),
@@ -377,6 +381,15 @@ def _check_across(recipe: Recipe) -> None:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+def _keyed(section: Any) -> dict[str, Any]:
+    """What of a section a key depends on."""
+    return {
+        f.name: _plain(value)
+        for f in fields(section)
+        if (value := getattr(section, f.name)) != f.default or not f.metadata["later"]
+    }
 
 
 def _toml(value: Any) -> str:

@@ -18,10 +18,15 @@ def setting(
     high: float | None = None,
     unit: str = "",
     choices: Sequence[str] = (),
+    later: bool = False,
 ) -> Any:
-    """A recipe field with its help text, inclusive range, unit, or the values it may take."""
+    """A recipe field with its help text, inclusive range, unit, or the values it may take.
+
+    `later`: the field came when there were results already. Its default changes none of them, and
+    is left out of the stages' keys.
+    """
     metadata = {"help": help, "low": low, "high": high, "unit": unit, "choices": tuple(choices)}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata={**metadata, "later": later})
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +202,17 @@ class FilterRecipe:
         "Folds for I(D, f), the adversary's strength, at start and end; 0: leave out.",
         low=0,
         high=20,
+    )
+    feedback: str = setting(
+        "",
+        "The run that this one goes on from and what people said of it, as filter-again kept it; "
+        "empty: a run from a random draw.",
+        later=True,
+    )
+    bar_gibberish: bool = setting(
+        False,
+        "After feedback: keep out what a classifier trained on people's labels calls gibberish.",
+        later=True,
     )
 
 

@@ -207,6 +207,16 @@ def test_sources_matter_to_every_stage() -> None:
     assert len(set(keys(Recipe(), ["s"]))) == len(STAGES)
 
 
+def test_a_field_that_came_later_leaves_older_results_theirs() -> None:
+    """The keys of before there was feedback, and others for a recipe that has it."""
+    demo = preset("demo")
+    assert demo.stage_key("filter", ["s"]) == "b4918c661cb3b9311b101183aa68480a"
+    assert preset("paper").stage_key("filter", ["s"]) == "0f96c211f409523cb55506e6720c0ee6"
+    later = demo.with_values({"filter.feedback": "v1:0123456789ab"})
+    barred = later.with_values({"filter.bar_gibberish": True})
+    assert len({r.stage_key("filter", ["s"]) for r in (demo, later, barred)}) == 3
+
+
 def test_every_section_belongs_to_a_stage() -> None:
     named = {name for names in recipes.STAGE_SECTIONS.values() for name in names}
     assert named | {"run"} == {section.name for section in dataclasses.fields(Recipe)}

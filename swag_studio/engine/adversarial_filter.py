@@ -53,6 +53,7 @@ from swag_studio.engine.filter_iteration import (
 )
 from swag_studio.engine.filter_setup import Phase, Setup
 from swag_studio.engine.remap import Swaps
+from swag_studio.engine.restart import Restart
 from swag_studio.engine.telling import tell
 from swag_studio.errors import StageError
 from swag_studio.events import Changed, Event, Finished, Message, Metric, Progress
@@ -92,6 +93,8 @@ class _Loop:
         for left in self.folder.rglob(".*.tmp"):  # by a kill within a write
             left.unlink()
         self.setup = Setup(recipe, project)
+        feedback = recipe.filter.feedback
+        self.restart = Restart(project, self.setup, self.folder) if feedback else None
         self.log = AssignmentLog(self.folder)
         self.infos: list[Info] = list(self.log.infos())
         self.measured: dict[str, list[Point]] = {}
@@ -106,7 +109,7 @@ class _Loop:
             yield from metrics_of(info["points"], iteration)
         yield from self._measures("before", 0)
         for number, phase in enumerate(self.setup.phases):
-            if number and self.recipe.filter.control_arm:
+            if number and self._with_control:
                 step = len(self._infos_of(self.setup.phases[0]))
                 yield from self._measure_control("between", step)
             while not self._complete(phase):
@@ -118,17 +121,13 @@ class _Loop:
 
     def _load(self) -> Iterator[Event]:
         """The current assignment and its endings, in memory; the initial one if there is none."""
+        if self.restart:
+            yield from self._said(self.restart.learn(self._seed("restart")))
+            yield from (Message(STAGE, *told) for told in self.restart.told())
         if self.log.initial() is None:
-            drawing = draw_initial(
-                self.setup.pool,
-                self.setup.corpus.context_ids,
-                self.recipe.filter.distractors,
-                self.recipe.prepare.min_ending_tokens,
-                self._seed("initial"),
-            )
             total = len(self.setup.corpus.context_ids)
-            initial = yield from self._said(noted(drawing, f"drawing distractors {{}}/{total}"))
-            self.log.begin(initial)
+            drawing = noted(self._first(), f"drawing distractors {{}}/{total}")
+            self.log.begin((yield from self._said(drawing)))
         current = self.log.current()
         assert current is not None
         self.assignment = current
@@ -141,6 +140,18 @@ class _Loop:
             noted(gathering, f"reading the pool {{}}/{len(current)}")
         )
 
+    def _first(self) -> Generator[int, None, Assignment]:
+        """The assignment that the first iteration meets."""
+        if self.restart:
+            return self.restart.initial(self._seed("initial"))
+        return draw_initial(
+            self.setup.pool,
+            self.setup.corpus.context_ids,
+            self.recipe.filter.distractors,
+            self.recipe.prepare.min_ending_tokens,
+            self._seed("initial"),
+        )
+
     def _check_contexts(self) -> Iterator[Event]:
         k, count = self.recipe.filter.distractors, len(self.assignment)
         left_out = len(self.setup.corpus.context_ids) - count
@@ -150,8 +161,9 @@ class _Loop:
                 f"{MIN_CONTEXTS}. Import more captions, or lower filter.distractors."
             )
         if left_out:
+            kind = "admissible" if self.restart else "complete"
             yield Message(
-                STAGE, f"{left_out} contexts have fewer than {k} complete candidates: left out."
+                STAGE, f"{left_out} contexts have fewer than {k} {kind} candidates: left out."
             )
         if names := ", ".join(self.setup.left_out_members):
             yield Message(STAGE, f"Left out, for own candidates are not scored: {names}.")
@@ -175,6 +187,7 @@ class _Loop:
         """One iteration: trained, tested, replaced, committed."""
         iteration, self.worked = len(self.infos), 0.0
         seed = self._seed(iteration)
+        may_move = self.restart.may_move(self.assignment) if self.restart else None
 
         def work() -> Work[tuple[Tested, list[Point], Swaps, Incoming]]:
             tested = yield from train_and_test(
@@ -182,10 +195,11 @@ class _Loop:
             )
             rule = rule_for(self.recipe.filter, tested)
             swaps, incoming = yield from remap_tested(
-                rule, tested, self.assigned, self.assignment, seed
+                rule, tested, self.assigned, self.assignment, seed, may_move=may_move
             )
             points = member_points(tested.measures, MAIN)
-            return tested, points + swap_points(rule, swaps, len(tested.test)), swaps, incoming
+            met = len(tested.test) if may_move is None else int(may_move[tested.test].sum())
+            return tested, points + swap_points(rule, swaps, met), swaps, incoming
 
         tested, points, swaps, incoming = yield from self._fitting(work)
         info = {"phase": phase.name, "points": points}
@@ -218,11 +232,16 @@ class _Loop:
 
     # --- beside the iterations -----------------------------------------------------------
 
+    @property
+    def _with_control(self) -> bool:
+        """Not after feedback: what such a run starts from is no random draw."""
+        return self.recipe.filter.control_arm and not self.restart
+
     def _measures(self, when: str, step: int) -> Iterator[Event]:
         """Control arm, probe and strength, before or after the iterations."""
         recipe, seed = self.recipe.filter, self._seed(when)
         device, folds = self.setup.device, recipe.strength_folds
-        if recipe.control_arm:
+        if self._with_control:
             yield from self._measure_control(when, step)
 
         def probe() -> Work[list[Point]]:
@@ -292,6 +311,8 @@ class _Loop:
         prepared = self.setup.prepared.version
         listing = review.fill(self.project, self.artifact, prepared)
         yield from self._said(noted(listing, f"listing contexts {{}}/{len(self.assignment)}"))
+        if self.restart:
+            self.restart.carry_over(self.artifact.version)
 
     def summary(self) -> dict[str, object]:
         """Counts and figures."""
@@ -299,7 +320,7 @@ class _Loop:
         shares = [
             value for points in last for name, value, _ in points if name == "exhausted_share"
         ]
-        return {
+        return (self.restart.summary() if self.restart else {}) | {
             "contexts": len(self.assignment),
             "left_out": len(self.setup.corpus.context_ids) - len(self.assignment),
             "distractors": self.recipe.filter.distractors,
@@ -317,7 +338,8 @@ class _Loop:
         return self.setup.spec(members or self.setup.members, self._halvings)
 
     def _seed(self, *parts: str | int) -> int:
-        return runtime.seed_for(self.recipe.run.seed, STAGE, *parts)
+        after = [self.recipe.filter.feedback] if self.restart else []  # not the parent's draws
+        return runtime.seed_for(self.recipe.run.seed, STAGE, *after, *parts)
 
     # --- events --------------------------------------------------------------------------
 

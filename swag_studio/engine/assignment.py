@@ -51,10 +51,30 @@ class Assignment:
     def __len__(self) -> int:
         return len(self.contexts)
 
+    @classmethod
+    def of(
+        cls,
+        contexts: Sequence[int],
+        rows: Sequence[NDArray[np.uint16]],
+        bits: Sequence[NDArray[np.uint8]],
+        k: int,
+    ) -> Assignment:
+        """From each context's place, its k rows and its packed usable rows."""
+        return cls(
+            contexts=np.array(contexts, np.int64),
+            rows=np.array(rows, np.uint16).reshape(len(contexts), k),
+            usable_bits=np.concatenate(bits) if bits else np.zeros(0, np.uint8),
+            usable_offsets=np.cumsum([0, *map(len, bits)], dtype=np.int64),
+        )
+
+    def bits(self, place: int) -> NDArray[np.uint8]:
+        """The usable rows of the context at `place`, packed."""
+        first, last = self.usable_offsets[place : place + 2]
+        return self.usable_bits[first:last]
+
     def candidates(self, place: int) -> NDArray[np.int64]:
         """The rows that may be assigned to the context at `place` and are not, ascending."""
-        first, last = self.usable_offsets[place : place + 2]
-        usable = np.unpackbits(self.usable_bits[first:last], bitorder="little")
+        usable = np.unpackbits(self.bits(place), bitorder="little")
         usable[self.rows[place]] = 0
         return np.flatnonzero(usable)
 
@@ -88,12 +108,7 @@ def draw_initial(
             drawn.append(rng.choice(np.flatnonzero(usable), k, replace=False).astype(np.uint16))
             bits.append(np.packbits(usable, bitorder="little"))
         yield pool.layout.contexts_of(block).stop
-    return Assignment(
-        contexts=np.array(contexts, np.int64),
-        rows=np.array(drawn, np.uint16).reshape(len(contexts), k),
-        usable_bits=np.concatenate(bits) if bits else np.zeros(0, np.uint8),
-        usable_offsets=np.cumsum([0, *map(len, bits)], dtype=np.int64),
-    )
+    return Assignment.of(contexts, drawn, bits, k)
 
 
 # --- on disk ---------------------------------------------------------------------------------
@@ -191,7 +206,6 @@ class AssignmentLog:
                 slot, old, new = int(swaps.slot[i]), int(swaps.old[i]), int(swaps.new[i])
                 result.append((iteration, slot, old, new))
         return result
-
 
     def newest(self, contexts: int) -> NDArray[np.int64]:
         """(contexts,) the iteration that brought the newest distractor in, -1 for the first draw.

@@ -39,6 +39,8 @@ def member_points(measures: Mapping[str, Mapping[str, float]], arm: str) -> list
 
 def swap_points(rule: Rule, swaps: Swaps, contexts: int) -> list[Point]:
     """What a remap of so many contexts did. No exhausted share where nothing was looked for."""
+    if not contexts:
+        return []
     values = {
         "replaced_per_context": len(swaps.place) / contexts,
         "scanned_per_context": swaps.scanned / contexts,

@@ -168,6 +168,11 @@ class Incoming:
         names = ("v", "v_lengths", "features")
         return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
+    @classmethod
+    def none(cls, assigned: Assigned) -> Incoming:
+        """No endings, in the shape of those that are assigned."""
+        return cls(assigned.v[:0, 0], assigned.v_lengths[:0, 0], assigned.features[:0, 0])
+
 
 class Candidates:
     """All pool rows of a few contexts. Where they have tags, `fill_tags` comes before `items`."""

@@ -116,20 +116,24 @@ def remap_tested(
     assignment: Assignment,
     seed: int,
     *,
+    may_move: NDArray[np.bool_] | None = None,
     lazy: bool = True,
 ) -> Generator[Note, None, tuple[Swaps, Incoming]]:
     """What `rule` replaces in the tested contexts, and the endings that come in.
 
-    Nothing is changed yet. `lazy` False scores every candidate whatever the policy.
+    Nothing is changed yet. `may_move` (C,) says which of all contexts are not to stay as they are;
+    `lazy` False scores every candidate whatever the policy.
     """
     ensemble, tags = tested.ensemble, needs_tags(tested.ensemble.spec.members)
-    table = tested.scores[tested.head].reshape(len(tested.test), -1)
+    table, test = tested.scores[tested.head].reshape(len(tested.test), -1), tested.test
+    if may_move is not None:
+        table, test = table[may_move[test]], test[may_move[test]]
     rng = np.random.default_rng(seed_for(seed, "remap"))
     parts: list[Swaps] = []
     incoming: list[Incoming] = []
     for start in range(0, len(table), _CONTEXTS_AT_ONCE):
         part = slice(start, start + _CONTEXTS_AT_ONCE)
-        candidates = Candidates(assigned.source, tested.test[part], tags)
+        candidates = Candidates(assigned.source, test[part], tags)
         scanning = remap(
             rule,
             table[part, 0],
@@ -144,6 +148,8 @@ def remap_tested(
         candidates.keep_tags()
         incoming.append(candidates.incoming(swaps.place, swaps.new))
         parts.append(swaps.at(candidates.places))
+    if not parts:
+        return Swaps.none(), Incoming.none(assigned)
     return Swaps.join(parts), Incoming.join(incoming)
 
 

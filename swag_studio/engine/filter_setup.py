@@ -17,6 +17,7 @@ from swag_studio.engine import runtime
 from swag_studio.engine.corpus import Corpus, Vocabulary
 from swag_studio.engine.ensemble import JOINT, EnsembleSpec, needs_features, needs_tags
 from swag_studio.engine.filter_items import Source
+from swag_studio.engine.gibberish import Gibberish
 from swag_studio.engine.members.pretrained import load_embeddings
 from swag_studio.engine.tagging import TagCache, Tagger
 from swag_studio.errors import StageError
@@ -45,10 +46,15 @@ def phases(recipe: FilterRecipe, members: tuple[str, ...]) -> list[Phase]:
     return [phase for phase in both if phase.iterations]
 
 
+def has_features(recipe: Recipe, corpus: Corpus, pool: Pool) -> bool:
+    """Whether the language models scored the endings of every context."""
+    scored = recipe.generate.score_own or not corpus.own.any()
+    return scored and bool(pool.layout.feature_names)
+
+
 def usable_members(recipe: Recipe, corpus: Corpus, pool: Pool) -> tuple[str, ...]:
     """The recipe's members, without those that need features that some context lacks."""
-    scored = recipe.generate.score_own or not corpus.own.any()
-    if scored and pool.layout.feature_names:
+    if has_features(recipe, corpus, pool):
         return recipe.filter.members
     return tuple(name for name in recipe.filter.members if not needs_features([name]))
 
@@ -68,6 +74,7 @@ class Setup:
         self.prepared = project.require("prepare", recipe)
         self.corpus = Corpus.load(project.folder(self.prepared))
         self.pool = Pool.open(project.folder(generated))
+        self.gibberish: Gibberish | None = None  # learned by a run after feedback (restart.py)
         self.members = usable_members(recipe, self.corpus, self.pool)
         self.phases = phases(recipe.filter, self.members) if self.members else []
         if not self.phases:
@@ -107,6 +114,7 @@ class Setup:
             pos_words=pos_words(self.corpus.vocabulary, recipe.pos_words),
             feature_count=len(self.pool.layout.feature_names),
             embeddings=self._embeddings if "bow" in members else None,
+            gibberish=self.gibberish if "gibberish" in members else None,
         )
 
     @cached_property

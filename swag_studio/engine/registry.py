@@ -61,6 +61,7 @@ MEMBERS = Registry(
         "bow": f"{_E}.members.bow:BagOfWords",
         "cnn": f"{_E}.members.cnn:Cnn",
         "pos": f"{_E}.members.pos:PosBiLstm",
+        "gibberish": f"{_E}.members.gibberish:Gibberish",
     },
 )
 

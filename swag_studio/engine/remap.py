@@ -59,6 +59,13 @@ class Swaps:
         return replace(self, place=contexts[self.place])
 
     @classmethod
+    def none(cls) -> Swaps:
+        """Where nothing could be replaced."""
+        i8, scores = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        u1, u2 = np.zeros(0, np.uint8), np.zeros(0, np.uint16)
+        return cls(i8, u1, u2, u2, scores, scores, scores, 0, 0, 0)
+
+    @classmethod
     def join(cls, parts: Sequence[Swaps]) -> Swaps:
         """All of them, in order."""
         arrays: dict[str, Any] = {

@@ -6,7 +6,7 @@ before there was such a table, the window has it done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from swag_studio.engine.assignment import AssignmentLog
 from swag_studio.engine.lineage import ancestor
@@ -27,7 +27,7 @@ def fill_version(project: Project, version: int) -> Iterator[int]:
     yield from fill(project, run, prepared.version)
 
 
-def fill(project: Project, run: Artifact, prepare_version: int) -> Iterator[int]:
+def fill(project: Project, run: Artifact, prepare_version: int) -> Generator[int, None, None]:
     """Fills the table of `run`; yields the number of contexts that are in it."""
     newest = _newest(project, run, prepare_version)
     yield from project.store.build_review(run.version, prepare_version, newest)

@@ -69,6 +69,7 @@ MEMBERS = {
     "bow": "bag of words",
     "cnn": "CNN",
     "pos": "POS biLSTM",
+    "gibberish": "classifier of gibberish",
     "ensemble": "ensemble",
     "probe": "held-out probe",
 }

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from swag_studio.engine.gibberish import Gibberish
 from swag_studio.engine.members.batches import Batch
 from swag_studio.recipe import FilterRecipe
 
@@ -29,6 +30,7 @@ class EnsembleSpec:
     pos_words: NDArray[np.uint16]  # the words that stay words beside POS tags
     feature_count: int
     embeddings: NDArray[np.float32] | None = field(default=None, repr=False)  # (V, d) to start from
+    gibberish: Gibberish | None = field(default=None, repr=False)  # for the member of that name
 
 
 class Member(nn.Module):

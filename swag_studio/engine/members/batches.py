@@ -29,6 +29,7 @@ class Batch:
     lengths: Tensor  # (B,) int64, of n + v
     features: Tensor  # (B, F) standardised by the network; F is 0 where no member needs them
     tags: Tensor | None = None  # (B, L) int64, 0 pads
+    raw: Tensor | None = None  # (B, F) where `features` are standardised: as in the pool
 
     @cached_property
     def position(self) -> Tensor:

@@ -59,7 +59,8 @@ class Network(nn.Module):
     def _standard(self, batch: Batch) -> Batch:
         if not batch.features.shape[1]:
             return batch
-        return dataclasses.replace(batch, features=(batch.features - self.mean) * self.scale)
+        standard = (batch.features - self.mean) * self.scale
+        return dataclasses.replace(batch, features=standard, raw=batch.features)
 
     def standardise(self, features: NDArray[np.float32]) -> None:
         """Takes mean and deviation from the training rows (E, F). A constant column becomes 0."""
