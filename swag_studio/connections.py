@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from sqlite_utils import Database
 
-from swag_studio.errors import ProjectError
+from swag_studio.errors import DatabaseError, ProjectError, damaged
 from swag_studio.schema import migrations
 
 SLICE = 2000  # rows that one transaction writes or deletes
@@ -68,9 +68,10 @@ class Connections:
             connection.execute("PRAGMA cache_size = -32768")  # KiB: an index of 113,000 rows fits
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.DatabaseError as error:
-            raise ProjectError(
+            kind = DatabaseError if damaged(error) else ProjectError
+            raise kind(
                 f"{self.path} cannot be opened as a project database ({error}). "
-                "Restore it from the project's backups folder."
+                f"Its backups are in {self.path.parent / 'backups'}."
             ) from None
         with self._guard:
             self._all.append(connection)

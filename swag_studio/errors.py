@@ -38,6 +38,10 @@ class ProjectError(UserError):
     """A project folder that cannot be opened, is locked, or is damaged."""
 
 
+class DatabaseError(ProjectError):
+    """A project's database that is missing or damaged, so that a backup may take its place."""
+
+
 class PacketError(UserError):
     """A work packet, or what came back of it, that is refused as a whole."""
 
@@ -108,6 +112,14 @@ _SILENT = _errnos("EIO ETIMEDOUT ENOTCONN EHOSTDOWN ENOLINK")
 def in_words(error: BaseException, fault: str) -> str:
     """What a person is told of any error: its own sentence, a misfortune's, else `fault`."""
     return str(error) if isinstance(error, UserError) else misfortune(error) or fault
+
+
+def damaged(error: BaseException) -> bool:
+    """Whether it says that a project's database is missing, is none, or does not hold together."""
+    if isinstance(error, sqlite3.DatabaseError):
+        name = getattr(error, "sqlite_errorname", "") or ""
+        return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"))
+    return isinstance(error, DatabaseError)
 
 
 def misfortune(error: BaseException) -> str:

@@ -24,7 +24,7 @@ from typing import Literal
 
 import filelock
 
-from swag_studio.errors import ProjectError, RecipeError, gone, lost_project
+from swag_studio.errors import DatabaseError, ProjectError, RecipeError, gone, lost_project
 from swag_studio.files import make_folder, read_json, write_json, write_text
 from swag_studio.pool import Pool
 from swag_studio.recipe import STAGES, Recipe, from_toml
@@ -100,10 +100,10 @@ class Project:
             )
         database = root / DATABASE
         if not database.is_file() or database.stat().st_size == 0:
-            raise ProjectError(
-                f"{database} is missing. Copy the newest of {root / 'backups'} there."
+            raise DatabaseError(
+                f"{database} is missing. Put a backup in its place: see swag-studio backups {root}"
             )
-        lock = None if readonly else _take_lock(root)
+        lock = None if readonly else take_lock(root)
         store = Store(database, readonly=readonly)
         try:
             if newer := store.unknown_migrations():
@@ -298,8 +298,11 @@ def _checking_pool(folder: Path, *, done: bool) -> Iterator[list[str]]:
         yield ["blocks.json: missing"]
 
 
-def _take_lock(root: Path) -> filelock.BaseFileLock:
-    """The project's lock. The system frees it when its holder dies, so it is never stale."""
+def take_lock(root: Path) -> filelock.BaseFileLock:
+    """The project's lock, to be released. The system frees it when its holder dies.
+
+    Raises ProjectError when somebody else has it.
+    """
     # Not bound to a thread: a project may be opened in one and closed in another.
     lock = filelock.FileLock(root / "lock", blocking=False, thread_local=False)
     holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}

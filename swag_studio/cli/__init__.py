@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     # The others register their commands with `commands`.
     from swag_studio.cli import (  # noqa: F401
+        backing_up,
         again,
         commands,
         filtering,

@@ -13,9 +13,11 @@ import typer
 from swag_studio import __version__
 from swag_studio.cli import figures
 from swag_studio.cli.reporting import JsonReporter, Reporter
-from swag_studio.errors import RecipeError
+from swag_studio.errors import RecipeError, UserError, in_words
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from swag_studio.events import Event
     from swag_studio.project import Project
 
@@ -267,10 +269,26 @@ def doctor(json: Json = False) -> None:
 
 @contextmanager
 def opened_project(path: Path, *, readonly: bool = False) -> Iterator[Project]:
+    """An open project. One that may be written to is backed up before, and after a while's work."""
+    from swag_studio import backups
     from swag_studio.project import Project
 
     with Project.open(path, readonly=readonly) as project:
+        if not readonly:
+            _back_up(project, backups.DAILY)
         yield project
+        if not readonly:
+            _back_up(project, backups.HOURLY)
+
+
+def _back_up(project: Project, every: timedelta) -> None:
+    """A backup if one is due. That there is none is no reason not to work: it is said on stderr."""
+    from swag_studio import backups
+
+    try:
+        backups.keep(project.root, every)
+    except (UserError, OSError) as error:
+        typer.echo(in_words(error, f"No backup could be made: {error}."), err=True)
 
 
 def pulled(events: Iterator[Event], out: Reporter, command: str, again: str) -> dict[str, Any]:

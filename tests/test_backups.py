@@ -1,0 +1,354 @@
+"""Backups: what is kept, what never counts as one, and what a restore leaves."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swag_studio import backups, cli
+from swag_studio import recipe as recipes
+from swag_studio.backups import Backup
+from swag_studio.errors import ProjectError
+from swag_studio.project import Project
+from swag_studio.records import Caption, SourceInfo
+
+NOON = datetime(2026, 11, 29, 12, 0, 0)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A closed project with one source."""
+    with Project.create(tmp_path / "p.swag", recipes.preset("demo")) as project:
+        add_source(project, "s1")
+    return tmp_path / "p.swag"
+
+
+def add_source(project: Project, name: str) -> None:
+    info = SourceInfo(name, f"{name}.csv", "csv", name, 1, 300, 300, 0)
+    project.store.stage_source(info)
+    rows = [Caption(f"d{i}", "g", "v", 0, f"{name} {i} " * 20) for i in range(300)]
+    project.store.add_captions(name, rows)
+    project.store.publish_source(info)
+
+
+def sources(root: Path) -> list[str]:
+    with Project.open(root) as project:
+        assert project.check() == []
+        return [source.id for source in project.store.sources()]
+
+
+def work(root: Path, name: str) -> None:
+    with Project.open(root) as project:
+        add_source(project, name)
+
+
+def changed_at(root: Path, when: datetime) -> None:
+    os.utime(root / "project.db", (when.timestamp(), when.timestamp()))
+
+
+# --- rotation ----------------------------------------------------------------------------------
+
+
+def at(moment: datetime) -> Backup:
+    return Backup(Path(f"project-{moment:%Y%m%d-%H%M%S}.db"), "project", moment, 1)
+
+
+def kept(moments: set[datetime]) -> set[datetime]:
+    backups_made = {at(moment) for moment in moments}
+    return {b.made for b in backups_made - set(backups.surplus(backups_made))}
+
+
+MOMENTS = st.datetimes(datetime(2026, 11, 1), datetime(2027, 1, 31)).map(
+    lambda moment: moment.replace(microsecond=0)
+)
+
+
+@given(st.sets(MOMENTS, max_size=60))
+def test_the_newest_of_seven_days_and_of_four_weeks_is_kept(moments: set[datetime]) -> None:
+    def monday(moment: datetime) -> date:
+        return moment.date() - timedelta(days=moment.weekday())
+
+    days = sorted({m.date() for m in moments})[-7:]
+    weeks = sorted({monday(m) for m in moments})[-4:]
+    daily = {max(m for m in moments if m.date() == day) for day in days}
+    weekly = {max(m for m in moments if monday(m) == week) for week in weeks}
+    assert kept(moments) == daily | weekly
+
+
+@given(st.sets(MOMENTS, max_size=60))
+def test_pruning_after_each_backup_keeps_what_pruning_at_the_end_does(
+    moments: set[datetime],
+) -> None:
+    there: set[datetime] = set()
+    for moment in sorted(moments):
+        there = kept(there | {moment})
+        assert moment in there and len(there) <= 11
+    assert there == kept(moments)
+
+
+def test_a_backup_is_due_after_a_day_and_a_change(root: Path) -> None:
+    first = backups.keep(root, now=NOON)
+    assert first is not None and first.made == NOON
+    changed_at(root, NOON + DAY / 2)
+    assert backups.keep(root, now=NOON + DAY / 2) is None
+    assert backups.keep(root, backups.HOURLY, NOON + DAY / 2) is not None
+    assert backups.keep(root, now=NOON + 9 * DAY) is None  # nothing changed
+    changed_at(root, NOON + 9 * DAY)
+    assert backups.keep(root, now=NOON + 9 * DAY) is not None
+
+
+def test_a_year_of_work_keeps_eleven_at_most(root: Path) -> None:
+    for day in range(0, 60):
+        changed_at(root, NOON + day * DAY)
+        assert backups.keep(root, now=NOON + day * DAY) is not None
+    made = [b.made for b in backups.found(root)]
+    assert [m for m in made if m > NOON + 52 * DAY] == [NOON + i * DAY for i in range(59, 52, -1)]
+    assert len(made) <= 11 and made[-1] < NOON + 45 * DAY
+
+
+def test_a_backup_from_the_future_stops_nothing(root: Path) -> None:
+    """A clock that was wrong once: its backups neither count nor go."""
+    future = [backups.make(root, NOON + i * 400 * DAY).name for i in range(1, 9)]
+    changed_at(root, NOON - DAY)
+    made = backups.keep(root, now=NOON)
+    assert made is not None
+    assert {b.name for b in backups.found(root)} == {*future, made.name}
+
+
+def test_other_files_are_no_backups(root: Path) -> None:
+    folder = root / "backups"
+    for name in ("notes.txt", "project-20261399-000000.db", "project-2026.db", ".project.tmp"):
+        (folder / name).write_bytes(b"x")
+    (folder / "project-20260101-000000.db").mkdir()
+    assert backups.found(root) == []
+    assert backups.found(root / "nowhere") == []
+
+
+# --- making ------------------------------------------------------------------------------------
+
+
+def test_a_backup_is_whole_beside_an_open_transaction(root: Path) -> None:
+    with Project.open(root) as project:
+        with project.store.write() as connection:
+            connection.execute("DELETE FROM captions")
+            made = backups.make(root)
+        assert not project.store.db.execute("SELECT count(*) FROM captions").fetchone()[0]
+    backups.restore(root, made.name)
+    with Project.open(root) as project:
+        assert project.store.db.execute("SELECT count(*) FROM captions").fetchone()[0] == 300
+
+
+def test_a_backup_holds_what_is_only_in_the_log_yet(root: Path) -> None:
+    with Project.open(root) as project:
+        add_source(project, "s2")
+        assert (root / "project.db-wal").stat().st_size
+        made = backups.make(root)
+    work(root, "s3")
+    backups.restore(root, made.name)
+    assert sources(root) == ["s1", "s2"]
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2 // 4096 * 4096)
+
+
+def cut_within_a_page(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2 + 100)
+
+
+def spoil(path: Path) -> None:
+    """Overwrites a third of the pages, but not the first, which says that it is a database."""
+    data = bytearray(path.read_bytes())
+    for start in range(4096, len(data), 3 * 4096):
+        data[start : start + 4096] = b"\xa5" * 4096
+    path.write_bytes(data)
+
+
+def fill_with_junk(path: Path) -> None:
+    path.write_bytes(b"no database " * 1000)
+
+
+def lose(path: Path) -> None:
+    path.unlink()
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+Harm = Callable[[Path], None]
+DAMAGES = [cut, cut_within_a_page, spoil, fill_with_junk]
+
+
+@pytest.mark.parametrize("harm", DAMAGES)
+def test_a_damaged_database_pushes_no_backup_out(root: Path, harm: Harm) -> None:
+    good = backups.make(root, NOON)
+    harm(root / "project.db")
+    changed_at(root, NOON + DAY)
+    with pytest.raises(ProjectError, match="is damaged"):
+        backups.keep(root, now=NOON + 2 * DAY)
+    assert backups.found(root) == [good]
+    assert [p.name for p in (root / "backups").iterdir()] == [good.name]
+
+
+def test_what_a_kill_left_is_swept(root: Path) -> None:
+    (root / "backups" / ".project-20261129-120000.db.1.tmp").write_bytes(b"half")
+    made = backups.make(root)
+    assert list((root / "backups").iterdir()) == [made.path]
+
+
+# --- putting back ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("harm", [*DAMAGES, lose, empty])
+def test_a_restore_mends_and_keeps_what_was_there(root: Path, harm: Harm) -> None:
+    made = backups.make(root)
+    work(root, "s2")
+    harm(root / "project.db")
+    broken = (root / "project.db").read_bytes() if (root / "project.db").exists() else None
+    restored = backups.restore(root, made.name)
+    assert sources(root) == ["s1"]
+    if broken is None:
+        assert restored.replaced is None
+    else:
+        assert restored.replaced is not None and restored.replaced.read_bytes() == broken
+    assert not (root / "lock.json").exists()
+
+
+def test_a_restore_can_be_taken_back(root: Path) -> None:
+    made = backups.make(root)
+    work(root, "s2")
+    restored = backups.restore(root, made.name)
+    assert restored.replaced is not None and sources(root) == ["s1"]
+    again = backups.restore(root, restored.replaced.name)
+    assert sources(root) == ["s1", "s2"]
+    assert again.replaced != restored.replaced and restored.replaced.exists()
+
+
+def test_the_old_log_is_not_played_into_the_backup(root: Path) -> None:
+    made = backups.make(root)
+    leave = "import os, sys; sys.path.insert(0, sys.argv[2]); from pathlib import Path; "
+    leave += "from test_backups import *; p = Project.open(Path(sys.argv[1])); "
+    leave += "add_source(p, 's2'); os._exit(0)"
+    subprocess.run([sys.executable, "-c", leave, root, Path(__file__).parent], check=True)
+    assert (root / "project.db-wal").stat().st_size
+    restored = backups.restore(root, made.name)
+    assert sources(root) == ["s1"]
+    assert restored.replaced is not None
+    backups.restore(root, restored.replaced.name)  # with the log that belongs to it
+    assert sources(root) == ["s1", "s2"]
+
+
+def test_a_log_without_its_database_is_moved_too(root: Path) -> None:
+    """As a restore leaves it that was killed between its two moves."""
+    made = backups.make(root)
+    (root / "project.db").unlink()
+    (root / "project.db-wal").write_bytes(b"frames")
+    assert backups.restore(root, made.name).replaced is None
+    assert not (root / "project.db-wal").exists()
+    assert [p.read_bytes() for p in (root / "backups").glob("*-wal")] == [b"frames"]
+    assert sources(root) == ["s1"]
+
+
+@pytest.mark.parametrize("harm", [*DAMAGES, empty])
+def test_a_damaged_backup_is_refused_and_nothing_changes(root: Path, harm: Harm) -> None:
+    older, newer = backups.make(root, NOON), backups.make(root, NOON + DAY)
+    harm(newer.path)
+    work(root, "s2")
+    with pytest.raises(ProjectError, match="Nothing was changed"):
+        backups.restore(root, newer.name)
+    assert sources(root) == ["s1", "s2"]
+    assert not list(root.glob(".*"))
+    assert backups.newest_whole(root) == older
+
+
+def test_some_other_database_is_no_backup(root: Path) -> None:
+    path = root / "backups" / "project-20260101-000000.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    with pytest.raises(ProjectError, match="no project's tables"):
+        backups.restore(root, path.name)
+    assert backups.newest_whole(root) is None
+
+
+def test_a_backup_of_a_newer_program_is_refused(root: Path) -> None:
+    made = backups.make(root)
+    with sqlite3.connect(made.path) as connection:
+        connection.execute("UPDATE _sqlite_migrations SET name = name || '_of_2031'")
+    connection.close()
+    with pytest.raises(ProjectError, match="newer version"):
+        backups.restore(root, made.name)
+    assert sources(root) == ["s1"]
+
+
+def test_an_open_project_is_not_restored(root: Path) -> None:
+    with Project.open(root):
+        made = backups.make(root)
+        with pytest.raises(ProjectError, match="is in use"):
+            backups.restore(root, made.name)
+        assert (root / "lock.json").exists()
+
+
+@pytest.mark.parametrize("name", ["", "none.db", "../project.db", "/etc/passwd"])
+def test_only_backups_are_restored(root: Path, name: str) -> None:
+    with pytest.raises(ProjectError, match="has no backup"):
+        backups.restore(root, name)
+
+
+def test_folders_that_the_backup_does_not_know_are_named(root: Path) -> None:
+    made = backups.make(root)
+    with Project.open(root) as project:
+        project.begin("prepare", project.recipe)
+    assert backups.restore(root, made.name).unknown == ("prepared/v1",)
+
+
+# --- the command -------------------------------------------------------------------------------
+
+
+def test_commands_that_write_back_up_and_those_that_look_do_not(root: Path) -> None:
+    assert cli.main(["status", str(root)]) == 0
+    assert backups.found(root) == []
+    assert cli.main(["recipe", str(root), "filter.replace=1"]) == 0
+    (made,) = backups.found(root)
+    assert backups.problems(made.path) == []
+
+
+def test_that_no_backup_is_possible_stops_no_command(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "backups").rmdir()
+    (root / "backups").write_text("a file")
+    assert cli.main(["recipe", str(root), "filter.replace=1"]) == 0
+    assert capsys.readouterr().err
+
+
+def test_backups_are_listed_made_and_restored(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["backups", str(root)]
+    assert cli.main(command) == 0
+    assert "There are no backups yet" in capsys.readouterr().out
+    assert cli.main([*command, "--make"]) == 0
+    (made,) = backups.found(root)
+    assert made.name in capsys.readouterr().out
+    work(root, "s2")
+    (root / "project.db").unlink()
+    assert cli.main(["status", str(root)]) == 1
+    assert f"swag-studio backups {root}" in capsys.readouterr().err
+    assert cli.main([*command, "--restore", "newest"]) == 0
+    assert sources(root) == ["s1"]
+    assert cli.main([*command, "--restore", "gone.db"]) == 1
+    assert "has no backup gone.db" in capsys.readouterr().err
+    assert cli.main([*command, "--make", "--restore", "newest"]) == 1
+    assert cli.main(["backups", str(root.parent / "none.swag")]) == 1
