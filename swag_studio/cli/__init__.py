@@ -25,8 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     # The others register their commands with `commands`.
     from swag_studio.cli import (  # noqa: F401
-        backing_up,
         again,
+        backing_up,
         commands,
         filtering,
         packets,
