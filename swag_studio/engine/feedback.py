@@ -55,7 +55,8 @@ def preview(project: Project, run: int = 0) -> FeedbackPreview:
 
 def _counted(project: Project, run: Artifact, feedback: Feedback) -> FeedbackPreview:
     store, affected = project.store, feedback.affected
-    excluded = edited = judged = 0
+    excluded = edited = 0
+    judged = {context for context, _, _ in feedback.labels}.intersection(affected)
     curated = store.all_curated(run.version)
     for ids in sliced(affected, SLICE_OF_CONTEXTS):
         assigned = store.assigned_of(run.version, ids)
@@ -67,11 +68,6 @@ def _counted(project: Project, run: Artifact, feedback: Feedback) -> FeedbackPre
             excluded += sum(folded(endings[e].text) in gone for e in assigned[context][1:])
             if context in curated:
                 edited += sum(endings[e].kind == "edited" for e in curated[context].endings)
-        with_answers = {t for t, given in store.judgements_of(ids).items() if given}
-        judged += sum(
-            any(t.kind == "work" and t.id in with_answers for t in tasks)
-            for tasks in store.tasks_of(ids).values()
-        )
     contexts = run.summary["contexts"]
     assert isinstance(contexts, int)
     return FeedbackPreview(
@@ -79,7 +75,7 @@ def _counted(project: Project, run: Artifact, feedback: Feedback) -> FeedbackPre
         excluded=excluded,
         affected=len(affected),
         untouched=contexts - len(affected),
-        judged=judged,
+        judged=len(judged),
         edited=edited,
         gibberish=feedback.counts[0],
         sensible=feedback.counts[1],
