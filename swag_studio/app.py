@@ -103,7 +103,8 @@ def _end_under_threads(code: int) -> None:
     import, and the interpreter must not be taken down under it. The settings are saved and the log
     is closed by now; a project is whole at any moment, and what of it is not done is made anew.
     """
-    if not any(t.name in ("engine", "reader") and t.is_alive() for t in threading.enumerate()):
+    names = ("engine", "reader", "backups")
+    if not any(t.name in names and t.is_alive() for t in threading.enumerate()):
         return
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError, ValueError):  # none, broken or closed

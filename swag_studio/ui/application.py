@@ -9,6 +9,7 @@ import dataclasses
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -19,7 +20,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from swag_studio import recipe as recipes
 from swag_studio import settings as profile
-from swag_studio.errors import UserError
+from swag_studio.errors import UserError, damaged
 from swag_studio.packets import SUFFIX as PACKET
 from swag_studio.project import SUFFIX, Project
 from swag_studio.settings import Settings
@@ -30,6 +31,7 @@ from swag_studio.ui.closing import dismiss_dialogs
 from swag_studio.ui.faults import Faults
 from swag_studio.ui.main_window import MainWindow
 from swag_studio.ui.packet_window import PacketWindows
+from swag_studio.ui.restoring import Restoring
 from swag_studio.ui.settings_dialog import SettingsDialog
 from swag_studio.ui.start import NewProjectDialog, StartWindow, ask_project, documents
 from swag_studio.ui.workspace import Jobs, Workspace
@@ -66,6 +68,7 @@ class Application(QObject):
         self.packets.settings_requested.connect(self.show_settings)
         self.packets.quit_requested.connect(self.close_all)
         self.start_window: StartWindow | None = None
+        self.restoring = Restoring(self)
         self.quitting = self._asked_to_quit = self._shut = False
         self._base_points = app.font().pointSizeF()
         self.faults = Faults(parts.logs, self._tell_fault)
@@ -126,6 +129,18 @@ class Application(QObject):
             self.open(path)
         if not self._open and not self.windows:
             self.show_start()
+        if self.faults.crashed is not None:
+            self._tell_crash(self.faults.crashed)
+
+    def _tell_crash(self, log: Path) -> None:
+        """Offers the log of a crash that ended the program the last time."""
+        text = f"SWAG Studio was ended by a crash the last time. The log says where: {log}"
+        if self.windows:
+            with suppress(OSError):
+                self._tell(text, "warning", log.read_text("utf-8", "replace"))
+        elif self.start_window is not None and self.start_window.problem.isHidden():
+            self.start_window.show_problem(text)
+            self.start_window.offer("Open the log folder", self.open_logs)
 
     def show_start(self, problem: str = "") -> StartWindow:
         """The start window, with the reason why something did not open."""
@@ -208,8 +223,10 @@ class Application(QObject):
             window = self._show(project)
         except UserError as error:
             problem = str(error)
+            lost = damaged(error)
         except Exception as error:  # whatever is wrong with a project, the program is not
             self.faults.note(error)
+            lost = damaged(error)
             problem = (
                 f"{root} cannot be opened ({type(error).__name__}). The log folder has the "
                 f"details: {self.parts.logs}. The project has its own backups folder."
@@ -219,7 +236,10 @@ class Application(QObject):
             return window
         if project is not None:
             project.close()
-        self.show_start(problem)
+        if lost:
+            self.restoring.offer(root, problem)
+        else:
+            self.show_start(problem)
         return None
 
     def _show(self, project: Project) -> MainWindow:
@@ -235,6 +255,7 @@ class Application(QObject):
         window.recent_requested.connect(self.open)
         window.demo_requested.connect(lambda: self.open_demo())
         window.settings_requested.connect(lambda: self.show_settings(window))
+        window.backups_requested.connect(lambda: self.restoring.show(window))
         window.keys_requested.connect(lambda: sheets.keys(window).show())
         window.about_requested.connect(lambda: sheets.about(window).open())
         window.logs_requested.connect(self.open_logs)

@@ -25,8 +25,9 @@ class Background(QObject):
 
     _answered = Signal(object, object, object)  # then, result, error: crosses threads by the queue
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, name: str = "reader") -> None:
         super().__init__(parent)
+        self._name = name
         self._waiting: dict[str, tuple[Work, Callable[[Any], None], Callable[[str], None]]] = {}
         self._turn = threading.Condition()
         self._closed = False
@@ -51,7 +52,7 @@ class Background(QObject):
             self._waiting.pop(key, None)  # to the end of the queue
             self._waiting[key] = (work, then, failed or (lambda _: None))
             if self._thread is None:  # none is needed before the first ask
-                self._thread = threading.Thread(target=self._run, name="reader", daemon=True)
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
             self._turn.notify()
 

@@ -9,6 +9,7 @@ import faulthandler
 import logging
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from logging.handlers import RotatingFileHandler
@@ -18,6 +19,9 @@ from typing import IO
 
 from swag_studio.errors import UserError, in_words
 
+CRASH = "crash.log"  # empty unless the program crashed: what faulthandler writes
+CRASHES = 5  # that are kept
+
 _log = logging.getLogger("swag_studio")
 
 
@@ -26,6 +30,7 @@ class Faults:
 
     def __init__(self, folder: Path, tell: Callable[[str, str], None]) -> None:
         self.folder, self._tell = folder, tell
+        self.crashed: Path | None = None  # the log of a crash before this start, once installed
         self._crash: IO[str] | None = None
         self._handler: logging.Handler | None = None
         self._before = (sys.excepthook, threading.excepthook)
@@ -34,7 +39,8 @@ class Faults:
         """From now on. A folder that cannot be written to is no reason not to start."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._crash = (self.folder / "crash.log").open("a", encoding="utf-8")
+            self.crashed = _set_aside(self.folder / CRASH)
+            self._crash = (self.folder / CRASH).open("a", encoding="utf-8")
             faulthandler.enable(self._crash)
             self._handler = RotatingFileHandler(
                 self.folder / "swag-studio.log", maxBytes=1 << 20, backupCount=3, encoding="utf-8"
@@ -75,6 +81,17 @@ class Faults:
         text = _text(error)
         _log.error("%s", text)
         print(text, file=sys.stderr)
+
+
+def _set_aside(log: Path) -> Path | None:
+    """Renames the log of a crash, so that it is told once. None where there was no crash."""
+    if not log.exists() or not log.stat().st_size:
+        return None
+    when = time.strftime("%Y%m%d-%H%M%S", time.localtime(log.stat().st_mtime))
+    target = log.replace(log.with_name(f"{log.stem}-{when}{log.suffix}"))
+    for old in sorted(log.parent.glob(f"{log.stem}-*{log.suffix}"))[:-CRASHES]:
+        old.unlink(missing_ok=True)
+    return target
 
 
 def _text(error: BaseException) -> str:

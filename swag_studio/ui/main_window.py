@@ -17,6 +17,7 @@ from swag_studio.settings import Settings
 from swag_studio.ui import menus
 from swag_studio.ui.closing import Closing, paused
 from swag_studio.ui.job_panel import JobPanel
+from swag_studio.ui.keeping import Keeper
 from swag_studio.ui.page import Page
 from swag_studio.ui.pages import PAGES, Step
 from swag_studio.ui.people_readings import kept_up
@@ -44,6 +45,7 @@ class MainWindow(QMainWindow):
     demo_requested = Signal()
     settings_requested = Signal()
     keys_requested = Signal()
+    backups_requested = Signal()
     logs_requested = Signal()
     about_requested = Signal()
     quit_requested = Signal()
@@ -61,6 +63,7 @@ class MainWindow(QMainWindow):
         self.stack = QStackedWidget()
         self.job_panel = JobPanel(workspace.bridge, workspace.jobs.accelerator)
         self.closing = Closing(workspace, self)
+        self.keeper = Keeper(workspace.project.root, self)
         self._builder = QTimer(self)
         self._builder.timeout.connect(self._build_next)
         self._build()
@@ -109,6 +112,7 @@ class MainWindow(QMainWindow):
         self.job_panel.went_on.connect(self._go_on)
         self.closing.stopping.connect(self._stopping)
         self.closing.done.connect(self.close)
+        self.keeper.told.connect(self.job_panel.say)
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Show and not self._pages:
@@ -139,6 +143,7 @@ class MainWindow(QMainWindow):
         if index not in self._pages:
             page = self.step_list[index].load()(self.workspace)
             page.go_to.connect(self._go_to)
+            page.context_wanted.connect(self._show_context)
             self._pages[index] = page
             area = self.stack.widget(index)
             assert isinstance(area, QScrollArea)
@@ -180,6 +185,12 @@ class MainWindow(QMainWindow):
     def _go_to(self, title: str) -> None:
         self.following = False
         self.show_titled(title)
+
+    def _show_context(self, context_id: str) -> None:
+        self._go_to("Review")
+        page = self._pages[self.stack.currentIndex()]
+        if hasattr(page, "show_context"):
+            page.show_context(context_id)
 
     def refresh(self, tables: frozenset[str]) -> None:
         """Has the pages read anew what changed."""
@@ -277,6 +288,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._builder.stop()
+        self.keeper.stop()
         self.job_panel.stop()
         event.accept()
         self.closed.emit()

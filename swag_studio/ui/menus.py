@@ -36,6 +36,7 @@ def build(window: MainWindow) -> None:
     _view(window, view)
     _run(window, run)
     _add(tools, "&Check project", window.workspace.check)
+    _add(tools, "&Backups …", window.backups_requested.emit)
     _add(tools, "Open project &folder", window.open_project_folder)
     _add(help_menu, "&Keys", window.keys_requested.emit, Keys.HelpContents)
     _add(help_menu, "Open &log folder", window.logs_requested.emit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths, Qt, Signal
@@ -61,12 +62,17 @@ class StartWindow(QWidget):
         self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         set_role(self.problem, "bad")
         self.problem.hide()
+        self.remedy = QPushButton("")
+        self.remedy.hide()
+        self._act: Callable[[], object] = lambda: None
+        self.remedy.clicked.connect(lambda: self._act())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(28, 24, 28, 24)
         layout.setSpacing(14)
         layout.addWidget(title)
         layout.addWidget(claim)
         layout.addWidget(self.problem)
+        layout.addWidget(self.remedy, 0, Qt.AlignmentFlag.AlignLeft)
         row = QHBoxLayout()
         row.setSpacing(16)
         row.addWidget(self._actions())
@@ -123,6 +129,13 @@ class StartWindow(QWidget):
         """Why a project did not open; the start window stays usable."""
         self.problem.setText(text)
         self.problem.show()
+        self.remedy.hide()
+
+    def offer(self, text: str, act: Callable[[], object]) -> None:
+        """A button below the problem that does something about it."""
+        self._act = act
+        self.remedy.setText(text)
+        self.remedy.show()
 
     def ask_new(self) -> None:
         """Asks for a name, a place and a recipe."""
