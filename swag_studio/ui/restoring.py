@@ -59,13 +59,10 @@ class Restoring(QObject):
     def offer(self, root: Path, problem: str, not_these: frozenset[str] = frozenset()) -> None:
         """Says in the start window what is wrong, with a button for the newest backup."""
         start = self._application.show_start(problem)
-        for backup in backups.found(root):
-            if backup.kind != "replaced" and backup.name not in not_these:
-                start.offer(
-                    f"Restore the backup of {when(backup.made)}",
-                    lambda: self.put_back(root, backup, not_these),
-                )
-                return
+        useful = (b for b in backups.found(root) if b.kind != "replaced")
+        if backup := next((b for b in useful if b.name not in not_these), None):
+            text = f"Restore the backup of {when(backup.made)}"
+            start.offer(text, lambda: self.put_back(root, backup, not_these))
 
     def show(self, window: MainWindow) -> BackupsDialog:
         """The list of an open project's backups."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -161,7 +160,7 @@ def test_who_says_no_keeps_the_project(qtbot: QtBot, root: Path, window: MainWin
 
 
 def test_a_fault_of_the_disk_is_told(qtbot: QtBot, root: Path, window: MainWindow) -> None:
-    os.rmdir(root / "backups")
+    (root / "backups").rmdir()
     (root / "backups").write_text("a file")
     dialog = dialog_of(window)
     qtbot.mouseClick(dialog.make_button, LEFT)
