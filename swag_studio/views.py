@@ -1,7 +1,7 @@
 """What pages show of a pool, a filter run and a release: plain records, and readers that give them.
 
-The readers are the engine's (browse.py, watch.py, rehearsal.py) and are handed to the window, which knows these
-protocols only. All of it is read-only and cheap enough to be asked for while a run is at work.
+The readers are the engine's (browse.py, watch.py, rehearsal.py) and are handed to the window, which
+knows these protocols only. All of it is read-only and may be asked for while a run is at work.
 """
 
 from __future__ import annotations

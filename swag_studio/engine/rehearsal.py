@@ -106,10 +106,11 @@ def first_of(questions: Iterable[Question], each: int = FIRST) -> list[ShownQues
 def compared(first: Path, second: Path) -> Comparison:
     """Two written releases. Raises ProjectError when one is none, or is damaged."""
     diff = compare(first, second)
+    moved = ("order",)  # one question more, and the places of all are drawn anew
     changes = [
-        *(("changed", change) for change in diff.changed),
         *(("added", change) for change in diff.added),
         *(("removed", change) for change in diff.removed),
+        *(("changed", change) for change in sorted(diff.changed, key=lambda c: c.what == moved)),
     ]
     told = changes[:MOST]
     keys = {_key(change) for _, change in told}

@@ -43,7 +43,7 @@ PAGES = (
     Step("Review", "", f"{_UI}.review_page:ReviewPage"),
     Step("Annotate", page=f"{_UI}.annotate_page:AnnotatePage"),
     Step("Agreement", page=f"{_UI}.agreement_page:AgreementPage"),
-    Step("Release", "release", promise="The finished dataset's files, and what is in them."),
+    Step("Release", "release", f"{_UI}.release_page:ReleasePage"),
     Step("Audit", promise="Baselines that show what the questions give away."),
 )
 

@@ -75,6 +75,7 @@ class ReviewPage(Page):
         self._stale = True  # something may be new since it was read
         self._opened = 0  # the version whose table is shown
         self._looked_at = -1  # the id of the row
+        self._wanted = ""  # a context to look at, once there are rows
         self._edit_next: tuple[str, int] | None = None  # context and place, once it is shown
         self._other = 0  # an older version with human work on it
         self.curation = Actions(self.store, workspace.reader, self)
@@ -223,6 +224,14 @@ class ReviewPage(Page):
         self.version, self._looked_at = version, -1
         self._look()
 
+    def show_context(self, context_id: str) -> None:
+        """Shows a context, whatever the filter leaves out."""
+        self._wanted = context_id
+        if self.filters.filter == ReviewFilter():
+            self._ask_rows()
+        else:
+            self.filters.show_filter(ReviewFilter())  # it may not be among those shown
+
     def _open(self, artifact: Artifact) -> None:
         version = artifact.version
         if self._opened == version:
@@ -319,6 +328,9 @@ class ReviewPage(Page):
         if self._opened != self.version:
             return
         store, version, narrow = self.store, self.version, self.filters.filter
+        if self._wanted:
+            self._looked_at = store.review_id(version, self._wanted) or -1
+            self._wanted = ""
         model, looked_at = self.table.rows_model, self._looked_at
         field, descending = model.sort_field, model.descending
         place = max(0, self.table.currentIndex().row())
@@ -429,8 +441,4 @@ class ReviewPage(Page):
         if left:
             _, context, place = left[0]
             self._edit_next = (context, place)
-            self._looked_at = self.store.review_id(self.version, context) or -1
-            if self.filters.filter == ReviewFilter():
-                self._ask_rows()
-            else:
-                self.filters.show_filter(ReviewFilter())  # it may not be among those shown
+            self.show_context(context)

@@ -21,7 +21,9 @@ STAGE_NAMES = {
     "train_lm": "Training language models",
     "generate": "Sampling candidates",
     "filter": "Adversarial filtering",
-    "release": "Writing the release",
+    "release": "Writing the draft release",
+    "rehearse": "Checking the release",
+    "publish": "Writing the release",
     "simulate": "Simulating annotators",
 }
 
