@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 from swag_studio.engine import released
 from swag_studio.engine.publish import Publication
@@ -107,7 +108,7 @@ def compared(first: Path, second: Path) -> Comparison:
     """Two written releases. Raises ProjectError when one is none, or is damaged."""
     diff = compare(first, second)
     moved = ("order",)  # one question more, and the places of all are drawn anew
-    changes = [
+    changes: list[tuple[Literal["added", "removed", "changed"], Change]] = [
         *(("added", change) for change in diff.added),
         *(("removed", change) for change in diff.removed),
         *(("changed", change) for change in sorted(diff.changed, key=lambda c: c.what == moved)),

@@ -24,7 +24,7 @@ Kind = Literal["rehearse", "publish"]
 class Errand:
     """A job, and how it ended: without summary and error it was cancelled, or failed by a fault.
 
-    Written in the engine's thread until it is over.
+    `summary` and `error` are written in the engine's thread until it is over.
     """
 
     kind: Kind
@@ -32,6 +32,7 @@ class Errand:
     summary: dict[str, Any] | None = None
     error: str = ""
     task: Task | None = None
+    overtaken: bool = False  # what it looks at was changed meanwhile
 
     @property
     def over(self) -> bool:

@@ -41,7 +41,7 @@ FILE_COLUMNS = (
     Column("File", lambda f: f.name, stretch=True),
     Column("Rows", lambda f: f.rows),
     Column("Size", lambda f: f.bytes, readings.size_in_words),
-    Column("SHA-256", lambda f: f.sha256 or "the manifest has it not", help="As in the manifest"),
+    Column("SHA-256", lambda f: f.sha256 or "not in the manifest", help="As in the manifest"),
 )
 HOW = {"added": "+ added", "removed": "− removed", "changed": "≠ changed"}
 DIFFERENCE_COLUMNS = (
@@ -130,7 +130,8 @@ class QuestionsPanel(Card):
                 "context, the endings in their places, and the right one marked."
             )
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, role: str = "") -> None:
+        """Words in the place of questions."""
         self.text.setPlainText(text)
 
     def show_questions(self, questions: Sequence[ShownQuestion]) -> None:
@@ -272,6 +273,9 @@ class ComparePanel(Card):
             keep = (i for i, w in enumerate(written) if kept and _same(w, kept))
             box.setCurrentIndex(next(keep, min(place, len(written) - 1)))
             box.setEnabled(len(written) > 1)
+        if self.pair is None and len(written) > 1:  # there was one alone
+            self.first.setCurrentIndex(1)
+            self.second.setCurrentIndex(0)
         if len(written) < 2:
             self.say("With two releases, what was added, removed and changed stands here.")
 

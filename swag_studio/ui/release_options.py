@@ -60,7 +60,12 @@ class OptionsPanel(QWidget):
     def _build(self) -> None:
         self._field(self.version, "A release is never changed or overwritten: each has a version "
                     "of its own, and a correction is a new one.")  # fmt: skip
-        self.column.addWidget(self.fault)
+        self.blocked = QWidget()  # above what is seldom changed: who checked comes here next
+        self.blocks = QVBoxLayout(self.blocked)
+        self.blocks.setContentsMargins(0, 0, 0, 0)
+        self.blocked.hide()
+        for widget in (self.fault, self.blocked):
+            self.column.addWidget(widget)
         self._heading("Which questions")
         self.verified = QRadioButton("Verified ones only")
         self.unverified = QRadioButton("Unverified contexts too")
@@ -83,11 +88,6 @@ class OptionsPanel(QWidget):
         self._heading("On the card")
         for line in (self.title, self.licence, self.language):
             self._field(line)
-        self.blocked = QWidget()
-        self.blocks = QVBoxLayout(self.blocked)
-        self.blocks.setContentsMargins(0, 0, 0, 0)
-        self.column.addWidget(self.blocked)
-        self.blocked.hide()
         self.column.addStretch(1)
         for line in (self.version, self.title, self.licence, self.language, self.reason):
             line.textChanged.connect(lambda _: self._edited())

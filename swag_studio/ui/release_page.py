@@ -143,7 +143,7 @@ class ReleasePage(Page):
         """What is to be done next, as the primary button says it."""
         if self._next in ("rehearse", "publish"):
             self.tabs.setCurrentIndex(NEW)
-            self.start(self._next)
+            self.start("publish" if self._next == "publish" else "rehearse")
         else:
             self.go_to.emit(self._next)
 
@@ -166,12 +166,12 @@ class ReleasePage(Page):
         self.workspace.reader.ask(f"release.{what}", read, show, partial(self._refused, what))
 
     def _refused(self, what: str, text: str) -> None:
-        says: dict[str, Callable[[str], None]] = {
-            "outlook": lambda text: self.counts.say(text, "bad"),
+        says: dict[str, Callable[[str, str], None]] = {
+            "outlook": self.counts.say,
             "questions": self.questions.say,
-            "comparison": lambda text: self.compare.say(text, "bad"),
+            "comparison": self.compare.say,
         }
-        says.get(what, lambda text: self._say(text, "bad"))(f"⚠ {text}")
+        says.get(what, self._say)(f"⚠ {text}", "bad")
         if what in ("outlook", "written"):
             self._stale.add(what)  # it is tried again at the next look
 
@@ -340,6 +340,8 @@ class ReleasePage(Page):
         elif errand.summary is None:
             what = "checks" if errand.kind == "rehearse" else "release"
             self._say(f"The {what} did not come to an end. Nothing was written.", "warn")
+        elif errand.kind == "rehearse" and errand.overtaken:
+            self.checks.say("↻ Something changed during the checks. Check again.", "warn")
         elif errand.kind == "rehearse":
             self._checked_now(errand.summary["rehearsal"], errand.options)
         else:
@@ -373,6 +375,8 @@ class ReleasePage(Page):
 
     def _out_of_date(self, why: str = "Something changed since the checks. Check again.") -> None:
         self._stale.add("outlook")
+        if self.jobs.errand is not None:
+            self.jobs.errand.overtaken = True
         if self.rehearsal is not None:
             self.rehearsal = self._checked = None
             self._written_as = ""

@@ -11,11 +11,23 @@ from typing import Any
 
 from swag_studio.errors import ProjectError, SourceError, UserError
 from swag_studio.events import Cancelled, Changed, Event, Failed, Finished, Message, Progress
+from swag_studio.files import write_json
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe
 from swag_studio.records import Caption, LeftOut, SourceInfo
+from swag_studio.releases import ReleaseOptions
 from swag_studio.ui.bridge import Job
-from swag_studio.views import ContextRow, PoolReader, Slot, WatchReader
+from swag_studio.views import (
+    Comparison,
+    ContextRow,
+    Difference,
+    Outlook,
+    PoolReader,
+    Rehearsal,
+    ShownQuestion,
+    Slot,
+    WatchReader,
+)
 
 REASONS = {"empty_sentence": "the sentence is empty", "no_sentences": "the video has no sentences"}
 
@@ -89,6 +101,10 @@ class FakeJobs:
         self.error: Exception | None = None
         self.pool_reader: PoolReader | None = None
         self.watch_reader: WatchReader | None = None
+        self.found, self.simulated = 312, False  # contexts that give a question; by whom
+        self.problems: tuple[dict[str, Any], ...] = ()  # what the checks of a release find
+        self.counted: list[ReleaseOptions] = []
+        self.published: list[ReleaseOptions] = []
 
     def run(self, recipe: Recipe, project: Project, until: str) -> Iterator[Event]:
         self.ran.append(until)
@@ -148,8 +164,92 @@ class FakeJobs:
     def review(self, project: Project, version: int) -> Iterator[int]:
         yield from project.store.build_review(version, 1, {})
 
+    def publish(self, project: Project, options: ReleaseOptions) -> Iterator[Event]:
+        self.published.append(options)
+        folder = project.root / "releases" / options.version
+        yield Progress("publish", 0, 2, "questions")
+        while self.endless:
+            yield Progress("publish", 1, 2, "questions")
+        if self.error:
+            raise self.error
+        write_release(folder, options)
+        yield Changed(("releases",))
+        yield Finished("publish", {"folder": str(folder)})
+
+    def rehearse(self, project: Project, options: ReleaseOptions) -> Iterator[Event]:
+        yield Progress("rehearse", 1, 2, "questions")
+        while self.endless:
+            yield Progress("rehearse", 1, 2, "questions")
+        found = Rehearsal(self.outlook(project, options), self.problems, 3, (question(),))
+        yield Finished("rehearse", {"rehearsal": found})
+
+    def outlook(self, project: Project, options: ReleaseOptions) -> Outlook:
+        self.counted.append(options)
+        return made_outlook(self.found + 100 * options.unverified, simulated=self.simulated)
+
+    def release_formats(self) -> dict[str, str]:
+        return {"swag_csv": "", "swag_full": "", "hellaswag": "", "parquet": "pyarrow"}
+
+    def release_questions(self, folder: Path) -> list[ShownQuestion]:
+        return [question(f"A man of {folder.name}. He")]
+
+    def compare_releases(self, first: Path, second: Path) -> Comparison:
+        rows = (
+            Difference("added", (), None, question("A new one. She")),
+            Difference("changed", ("right ending",), question(right="sat."), question()),
+        )
+        told = f"From {first.name} to {second.name}: one added, one changed."
+        return Comparison((first.name, second.name), (told,), rows, 5)
+
     def accelerator(self) -> str:
         return ""
+
+
+def made_outlook(found: int, *, simulated: bool = False) -> Outlook:
+    """`found` contexts of 1,000 give a training question each; 12 are tied, the rest is open."""
+    none = {"all": 0, "gold": 0, "gen": 0, "unverified": 0}
+    counts = {
+        "questions": {"train": {**none, "all": found, "gold": found}, "val": none, "test": none},
+        "contexts": found,
+        "left_out": {"adjudicate": 12, "not judged": 988 - found},
+        "groups": {"train": found, "val": 0, "test": 0},
+        "with_fourth": 0,
+        "surprising": 0,
+        "preferences": 0,
+    }
+    people = {
+        "annotators": 2,
+        "judgements": found,
+        "simulated_annotators": int(simulated),
+        "simulated_judgements": 9 * simulated,
+        "adjudications": 0,
+        "unverified_questions": 0,
+    }
+    return Outlook(1000, counts, people)
+
+
+def question(start: str = "A man waits. He", right: str = "leaves.") -> ShownQuestion:
+    """A training question whose third ending is right."""
+    endings = ("<b>eats</b> it.", "sits.", right, "runs.")
+    return ShownQuestion("train", 0, "c1", "anetv_1", start, endings, 2, "gold", True)
+
+
+def write_release(folder: Path, options: ReleaseOptions) -> None:
+    """A release of three training questions, as far as a list shows it."""
+    folder.mkdir(parents=True)
+    text = "".join(f'{i},"a, b\nc"\n' for i in range(3))
+    (folder / "train.csv").write_text(f",sent1\n{text}", encoding="utf-8")
+    (folder / "README.md").write_text("# The card\n", encoding="utf-8")
+    manifest = {
+        "version": options.version,
+        "title": options.title,
+        "package": {"name": "swag-studio", "version": "0"},
+        "counts": {"questions": {"train": {"all": 3}}},
+        "verification": {"by": "people"},
+        "files": {"train.csv": {"sha256": "ab" * 32}},
+    }
+    write_json(folder / "manifest.json", manifest)
+    write_json(folder / "run.json", {"written": "2026-05-04T03:02:01Z"})
 
 
 def captions(count: int, document: str = "v_one") -> list[Caption]:
