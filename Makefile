@@ -4,15 +4,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INTEROP := .venv-interop
+PACKAGE := .venv-package
 BENCHMARKS := sampling lm_training remap ensemble startup
 
-.PHONY: run test lint soak check-interop bench clean
+.PHONY: run test lint soak check-interop bench package smoke clean
 
 run: $(VENV)/.installed          ## the demo, from captions to a draft dataset
 	$(BIN)/swag-studio demo
 
-test: $(VENV)/.installed-dev     ## all tests but the soak tests
-	$(BIN)/python -m pytest
+test: $(VENV)/.installed-dev     ## all tests but the soak tests, on all cores
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.installed-dev     ## style, types, and which file may import which
 	$(BIN)/ruff check .
@@ -29,8 +30,16 @@ check-interop: $(INTEROP)/.installed  ## releases read by pandas, datasets, lm-e
 bench: $(VENV)/.installed-dev    ## what is fast, measured
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
 
+package: $(PACKAGE)/.installed   ## the bundle, a .deb and a folder for other distributions, in dist/
+	PYTHON=$(PACKAGE)/bin/python packaging/build.sh
+	packaging/make_deb.sh
+	packaging/make_tar.sh
+
+smoke:                           ## what `make package` made: started, installed, removed
+	packaging/smoke
+
 clean:
-	rm -rf $(VENV) $(INTEROP) build dist *.egg-info
+	rm -rf $(VENV) $(INTEROP) $(PACKAGE) build dist *.egg-info
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -45,4 +54,10 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 $(INTEROP)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(INTEROP)
 	$(INTEROP)/bin/python -m pip install --quiet -c constraints.txt -e '.[dev,interop]'
+	touch $@
+
+# Neither editable nor with what tests need: what is here may come into the bundle.
+$(PACKAGE)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(PACKAGE)
+	$(PACKAGE)/bin/python -m pip install --quiet -c constraints.txt '.[package]'
 	touch $@

@@ -46,6 +46,7 @@ def _window_wanted(words: list[str]) -> argparse.Namespace | None:
     """
     parser = argparse.ArgumentParser(prog="swag-studio", add_help=False, exit_on_error=False)
     parser.add_argument("--basedir", type=Path)
+    parser.add_argument("--quit-when-done", action="store_true")  # for packaging/smoke alone
     parser.add_argument("paths", nargs="*")
     try:
         wish, unknown = parser.parse_known_args(words)
@@ -88,6 +89,8 @@ def _run_window(wish: argparse.Namespace) -> int:
     application.over.connect(lambda: app.exit(0))  # quit() would ask the windows once more
     application.watch_signals()
     application.start(wish.paths, wish.demo)
+    if wish.quit_when_done:
+        application.quit_when_done()
     code = app.exec()
     for number in (signal.SIGTERM, signal.SIGINT):  # what they ask for is happening
         signal.signal(number, signal.SIG_IGN)

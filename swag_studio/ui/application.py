@@ -82,7 +82,8 @@ class Application(QObject):
         self._deadline.timeout.connect(self._end_late)
         app.setApplicationName("swag-studio")
         app.setApplicationDisplayName("SWAG Studio")
-        app.setDesktopFileName("swag-studio")
+        app.setDesktopFileName("swag-studio")  # packaging/linux/swag-studio.desktop
+        app.setWindowIcon(theme.window_icon())
         app.styleHints().colorSchemeChanged.connect(self._scheme_changed)
         if sys.platform == "darwin":  # elsewhere it would see every event for nothing
             app.installEventFilter(self)
@@ -322,6 +323,16 @@ class Application(QObject):
         for window in list(self.windows):
             window.leave()
         self._end_if_over()
+
+    def quit_when_done(self) -> None:
+        """Ends the program once the jobs of its windows are over; at once where there is none."""
+        for window in self.windows:
+            window.workspace.bridge.idle_changed.connect(lambda _: self._quit_if_idle())
+        QTimer.singleShot(0, self._quit_if_idle)
+
+    def _quit_if_idle(self) -> None:
+        if all(window.workspace.bridge.idle for window in self.windows) and not self.quitting:
+            self.quit()
 
     def _closed(self, window: MainWindow) -> None:
         self.windows.remove(window)

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
 
@@ -107,6 +107,15 @@ def apply(app: QApplication, theme: Theme, percent: int, base_points: float) -> 
             check=check.as_posix(),
         )
     )
+
+
+def window_icon() -> QIcon:
+    """The program's icon in the sizes that window managers ask for."""
+    icon = QIcon()
+    for entry in (files("swag_studio.resources") / "icons").iterdir():
+        if entry.name.endswith(".png"):
+            icon.addFile(str(entry))
+    return icon
 
 
 def ems(widget: QWidget, count: float) -> int:

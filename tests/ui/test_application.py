@@ -326,3 +326,28 @@ def test_closing_the_last_window_leaves_nothing(application: Application, root: 
     assert isinstance(engine, FakeEngine) and engine.closed
     assert application.windows == []
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def test_the_icon_and_the_name_of_the_desktop_entry(application: Application) -> None:
+    assert application.app.desktopFileName() == "swag-studio"
+    sizes = {size.width() for size in application.app.windowIcon().availableSizes()}
+    assert sizes == {16, 24, 32, 48, 64, 128, 256}
+
+
+def test_it_can_quit_when_all_is_done(
+    qtbot: QtBot, application: Application, jobs: FakeJobs
+) -> None:
+    jobs.files["captions.json"] = {"captions": captions(4)}
+    over: list[int] = []
+    application.over.connect(lambda: over.append(1))
+    application.start([], application.parts.basedir)
+    (window,) = application.windows
+    application.quit_when_done()
+    QApplication.processEvents()
+    assert application.windows == [window]
+    engine = window.workspace.bridge.engine
+    assert isinstance(engine, FakeEngine)
+    engine.work()
+    window.workspace.bridge.drain()
+    qtbot.waitUntil(lambda: bool(over))
+    assert application.windows == [] and jobs.ran == ["release"]
