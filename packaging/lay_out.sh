@@ -16,7 +16,11 @@ ln -s ../lib/swag-studio/swag-studio "$prefix/bin/swag-studio"
 put() { install -D -m 644 "$1" "$prefix/share/$2"; }
 put "$here/linux/swag-studio.desktop" applications/swag-studio.desktop
 put "$here/linux/swag-studio.xml" mime/packages/swag-studio.xml
-put "$here/../LICENSE" doc/swag-studio/copyright
+put "$here/linux/copyright" doc/swag-studio/copyright
+for licence in LGPL-3 GPL-3; do  # of Qt; its packages for Python bring no text
+    [ ! -f "/usr/share/common-licenses/$licence" ] \
+        || put "/usr/share/common-licenses/$licence" "doc/swag-studio/$licence"
+done
 for size in 16 24 32 48 64 128 256; do
     put "$icons/swag-studio-$size.png" "icons/hicolor/${size}x$size/apps/swag-studio.png"
 done
