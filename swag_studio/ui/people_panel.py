@@ -177,7 +177,7 @@ class PeoplePanel(QWidget):
         heading = QLabel("Where the contexts stand")
         set_role(heading, "heading")
         self.verdicts = Table("Verdicts", VERDICT_COLUMNS, "No context has work yet.", most=5)
-        self.round_button = QPushButton("")
+        self.round_button = QPushButton("Open the next round")
         self.round_button.setToolTip(
             "Endings that did not serve are replaced by others that the filter chose, and the "
             "contexts are given out again"

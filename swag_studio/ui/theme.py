@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QIcon, QPalette
+from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
 
@@ -94,7 +94,7 @@ def apply(app: QApplication, theme: Theme, percent: int, base_points: float) -> 
     app.setPalette(_palette(theme))
     points = font.pointSizeF()
     check = Path(str(files("swag_studio.resources") / "style" / f"check-{theme.name}.svg"))
-    box = round(app.fontMetrics().height() * 0.85)
+    box = round(QFontMetrics(font).height() * 0.85)
     app.setStyleSheet(
         _STYLE.format(
             t=theme,
