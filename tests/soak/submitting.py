@@ -30,14 +30,21 @@ def submit_all(store: Store, annotator: str, told: Callable[[Judgement], object]
         told(store.submit(answer(task, annotator)))
 
 
-def write_as_engine(store: Store, stop: threading.Event) -> int:
-    """Slices of endings and metrics until it is told to stop; returns how many slices."""
+def write_as_engine(
+    store: Store, stop: threading.Event, wrote: threading.Event | None = None
+) -> int:
+    """Slices of endings and metrics until it is told to stop; returns how many slices.
+
+    `wrote` is set after each.
+    """
     step = 0
     while not stop.is_set():
         ids = (content_id("ending", "engine", str(step), str(n)) for n in range(2000))
         store.put_endings(Ending(i, "c0", "nobody's.", "generated", -1) for i in ids)
         store.put_metrics(1, [Metric("filter", "accuracy_4way", step, 0.5)])
         step += 1
+        if wrote is not None:
+            wrote.set()
     return step
 
 
