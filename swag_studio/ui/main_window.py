@@ -20,7 +20,6 @@ from swag_studio.ui.job_panel import JobPanel
 from swag_studio.ui.keeping import Keeper
 from swag_studio.ui.page import Page
 from swag_studio.ui.pages import PAGES, Step
-from swag_studio.ui.people_readings import kept_up
 from swag_studio.ui.step_bar import StepBar
 from swag_studio.ui.theme import Theme
 from swag_studio.ui.undo import Undo
@@ -29,6 +28,7 @@ from swag_studio.ui.workspace import Workspace
 
 SIZE = (1240, 820)
 KEPT_UP_FROM = frozenset({"judgements", "adjudications", "curated"})
+BETWEEN_PAGES = 150  # ms in which the window answers while its other pages are made
 FIRST_PAGE_AFTER = 20  # ms: the window is painted before anything slow begins
 
 
@@ -122,7 +122,7 @@ class MainWindow(QMainWindow):
     def _build_next(self) -> None:
         """Makes one page per turn of the event loop, the one that is shown first."""
         rest = [i for i in range(len(self.step_list)) if i not in self._pages]
-        self._builder.setInterval(0)
+        self._builder.setInterval(BETWEEN_PAGES)
         if not self._pages:
             self.show_page(self._first)
         elif rest:
@@ -202,8 +202,12 @@ class MainWindow(QMainWindow):
     def _keep_up(self, tables: frozenset[str]) -> None:
         """Has what follows from people's answers and edits caught up with, in the background."""
         if not tables or tables & KEPT_UP_FROM:
-            project = self.workspace.project
-            self.workspace.reader.ask("keep up", lambda: kept_up(project), self._tell_kept_up)
+            self.workspace.reader.ask("keep up", self._kept_up, self._tell_kept_up)
+
+    def _kept_up(self) -> frozenset[str]:
+        from swag_studio.ui.people_readings import kept_up  # costs a third of a second
+
+        return kept_up(self.workspace.project)
 
     def _tell_kept_up(self, tables: frozenset[str]) -> None:
         if tables:
