@@ -58,8 +58,8 @@ class Judgement:
     """One annotator's answer to one task; the highest `revision` is the one that counts.
 
     `labels` has a label for each of the task's endings; `best` and `second` are places in it, two
-    different ones; the best is not gibberish, the second only where all others are. `seconds` is active time. `via` is "app", or the
-    packet that brought it.
+    different ones; the best is not gibberish, the second only where all others are. `seconds` is
+    active time. `via` is "app", or the packet that brought it.
     """
 
     task_id: str

@@ -54,7 +54,7 @@ class RoundTables(ReviewTables):
             yield r["context_id"]
 
     def edited_since(self, version: int, batch: int) -> tuple[list[str], int]:
-        """The contexts that steps of the log after `batch` changed, and the newest step's number."""
+        """The contexts that steps of the log after `batch` changed; the newest step's number."""
         rows = self._query(
             "SELECT DISTINCT context_id FROM edits WHERE version = ? AND batch > ? "
             "ORDER BY context_id",

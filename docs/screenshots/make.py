@@ -55,12 +55,20 @@ def take(application: Application, wish: argparse.Namespace, theme: str, percent
     for i, step in enumerate(window.step_list):
         if not wish.page or step.title in wish.page:
             window.show_page(i)
+            settle(window)
             name = step.title.lower().replace(" ", "-")
             save(window, wish.folder / f"{name}-{theme}-{percent}.png")
     if not wish.page:
         dialogs(application, window, wish.folder, f"{theme}-{percent}")
     window.close()
     QTest.qWait(SETTLE)
+
+
+def settle(window: MainWindow) -> None:
+    """Waits until the page has read what it shows."""
+    QTest.qWait(SETTLE)
+    while window.workspace.reader.busy:
+        QTest.qWait(SETTLE)
 
 
 def dialogs(application: Application, window: MainWindow, folder: Path, look: str) -> None:

@@ -108,6 +108,7 @@ class AgreementPage(Page):
             self.overview = self.figures = None
             self.adjudication.seed = self.work.seed
             self._words("Reading how the verification stands …")
+            self.tell("", "muted", "")
         self.deeds.work = self.work
         self._read()
 

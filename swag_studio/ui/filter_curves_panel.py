@@ -79,6 +79,7 @@ def percent(value: float | None) -> str:
 
 STANDING_COLUMNS = (
     Column("Member", lambda s: MEMBERS.get(s.member, s.member)),
+    Column("Verdict", lambda s: s.verdict, stretch=True, help="On the 4-way accuracy"),
     Column(
         "First → now",
         lambda s: f"{percent(s.first)} → {percent(s.now)}",
@@ -91,7 +92,6 @@ STANDING_COLUMNS = (
         help="The same classifier on random distractors, when last measured",
         optional=True,
     ),
-    Column("Verdict", lambda s: s.verdict, stretch=True, help="On the 4-way accuracy"),
 )
 
 

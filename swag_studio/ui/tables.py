@@ -260,7 +260,7 @@ class Table(QTableView):
         self._fit_height()
 
     def _fit_height(self) -> None:
-        """As high as its rows, `most` of them, and a scroll bar where it is wider than its place."""
+        """As high as its rows, `most` of them, and a scroll bar where one is needed."""
         if self._most:
             header, height = self.horizontalHeader(), self.verticalHeader().defaultSectionSize()
             count = max(2, min(self._most, self.rows_model.rowCount()))

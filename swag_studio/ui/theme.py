@@ -23,6 +23,7 @@ class Theme:
     name: str
     window: str
     surface: str
+    field: str  # what is written into, and tables
     raised: str
     border: str
     text: str
@@ -39,6 +40,7 @@ LIGHT = Theme(
     name="light",
     window="#f4f5f7",
     surface="#ffffff",
+    field="#ffffff",
     raised="#e9ebef",
     border="#c9cdd4",
     text="#1c2026",
@@ -55,6 +57,7 @@ DARK = Theme(
     name="dark",
     window="#17191d",
     surface="#1f2227",
+    field="#15171b",
     raised="#2a2e35",
     border="#454b55",
     text="#e8eaed",
@@ -127,8 +130,8 @@ def _palette(t: Theme) -> QPalette:
     roles = {
         QPalette.ColorRole.Window: t.window,
         QPalette.ColorRole.WindowText: t.text,
-        QPalette.ColorRole.Base: t.surface,
-        QPalette.ColorRole.AlternateBase: t.window,
+        QPalette.ColorRole.Base: t.field,
+        QPalette.ColorRole.AlternateBase: t.window if t.field == t.surface else t.surface,
         QPalette.ColorRole.Text: t.text,
         QPalette.ColorRole.Button: t.raised,
         QPalette.ColorRole.ButtonText: t.text,
@@ -176,8 +179,13 @@ QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent};
 QPushButton[role="primary"]:disabled {{ background: {t.raised}; color: {t.muted};
     border-color: {t.border}; }}
 QPushButton:focus, QToolButton:focus {{ outline: none; border: 2px solid {t.accent}; }}
+QLineEdit, QPlainTextEdit, QTextEdit, QTextBrowser {{ border: 1px solid {t.muted};
+    border-radius: 3px; padding: 2px 3px; background: {t.field}; }}
+QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus {{ border: 1px solid {t.accent}; }}
+QLineEdit:disabled, QPlainTextEdit:read-only, QTextBrowser {{ border-color: {t.border}; }}
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; }}
 QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator {{
-    width: {box}px; height: {box}px; border: 1px solid {t.muted}; background: {t.surface}; }}
+    width: {box}px; height: {box}px; border: 1px solid {t.muted}; background: {t.field}; }}
 QCheckBox::indicator, QAbstractItemView::indicator {{ border-radius: 3px; }}
 QRadioButton::indicator {{ border-radius: {round}px; }}
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{

@@ -246,7 +246,7 @@ def test_text_is_readable_on_every_background() -> None:
         return (high + 0.05) / (low + 0.05)
 
     for look in (theme.LIGHT, theme.DARK):
-        for background in (look.window, look.surface, look.raised):
+        for background in (look.window, look.surface, look.field, look.raised):
             for text in (look.text, look.muted, look.good, look.warn, look.bad, look.accent):
                 assert contrast(text, background) >= 4.5, (look.name, text, background)
         assert contrast(look.on_accent, look.accent) >= 4.5
