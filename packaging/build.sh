@@ -13,8 +13,17 @@ rm -rf build/stage build/lib dist/swag-studio  # build/lib: a stale one is packe
 
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
 export SOURCE_DATE_EPOCH PYTHONHASHSEED=0 PYTHONPATH=$PWD/build/stage
-"$python" -m PyInstaller --noconfirm --log-level WARN \
+# -P: the checkout itself is no place to import from.
+"$python" -P -m PyInstaller --noconfirm --log-level WARN \
     --workpath build/pyinstaller --distpath dist packaging/swag-studio.spec
+
+# spaCy's compiled modules carry nine tenths of debugging symbols. Other packages' libraries were
+# rewritten by their makers in ways that strip does not keep.
+if command -v strip > /dev/null && [ "$(uname)" = Linux ]; then
+    (cd dist/swag-studio/_internal && for name in spacy thinc preshed cymem murmurhash srsly; do
+        find $name -name '*.so' -exec strip --strip-unneeded {} +
+    done && strip --strip-unneeded libpython3.*.so.*)
+fi
 
 # What the packages for Linux need beside the bundle.
 cp LICENSE README.md dist/swag-studio/

