@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -256,6 +257,7 @@ class Example:
     code: str
     table: str
     line: str
+    test_file: str
     test: str
 
     @property
@@ -275,8 +277,7 @@ def examples() -> dict[str, Example]:
         code = re.findall(r"`([\w/]+\.py)`:\n\n```python\n(.*?)^```$", chapter, re.M | re.S)
         line = re.search(r"^The line in `(\w+)`:\n\n```python\n(.*?)\n```$", chapter, re.M | re.S)
         if line:
-            (file, text), (_, test) = code
-            example = Example(file, text, line[1], line[2], test)
+            example = Example(*code[0], line[1], line[2], *code[1])
             found[example.entry[0]] = example
     return found
 
@@ -327,10 +328,12 @@ def test_an_example_is_what_its_line_names(name: str, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("name", list(EXAMPLES))
 def test_an_example_is_in_the_style_of_the_house(name: str) -> None:
     example = EXAMPLES[name]
-    for mode in (["check"], ["format", "--check"]):
+    files = ((example.file, example.code), (example.test_file, example.test))
+    unsorted = "--ignore=I001"  # ruff takes a module that is no file for one of others
+    for mode, (file, code) in product((["check", unsorted], ["format", "--check"]), files):
         done = subprocess.run(
-            [sys.executable, "-m", "ruff", *mode, "--stdin-filename", example.file, "-"],
-            input=example.code,
+            [sys.executable, "-m", "ruff", *mode, "--stdin-filename", file, "-"],
+            input=code,
             cwd=REPOSITORY,
             capture_output=True,
             text=True,
