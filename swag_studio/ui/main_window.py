@@ -28,6 +28,7 @@ from swag_studio.ui.workspace import Workspace
 
 SIZE = (1240, 820)
 KEPT_UP_FROM = frozenset({"judgements", "adjudications", "curated"})
+BETWEEN_REFRESHES = 20  # ms
 BETWEEN_PAGES = 150  # ms in which the window answers while its other pages are made
 FIRST_PAGE_AFTER = 20  # ms: the window is painted before anything slow begins
 
@@ -66,6 +67,10 @@ class MainWindow(QMainWindow):
         self.keeper = Keeper(workspace.project.root, self)
         self._builder = QTimer(self)
         self._builder.timeout.connect(self._build_next)
+        self._due: dict[int, frozenset[str]] = {}  # hidden pages that have not read yet, and what
+        self._in_turn = QTimer(self)
+        self._in_turn.setInterval(BETWEEN_REFRESHES)
+        self._in_turn.timeout.connect(self._refresh_next)
         self._build()
         menus.build(self)
         self._connect()
@@ -160,6 +165,7 @@ class MainWindow(QMainWindow):
         """Shows a page by its place in the bar."""
         self._first = index
         self.page(index)
+        self._refresh_due(index)
         self.stack.setCurrentIndex(index)
         self.step_bar.show_page(index)
 
@@ -193,11 +199,35 @@ class MainWindow(QMainWindow):
             page.show_context(context_id)
 
     def refresh(self, tables: frozenset[str]) -> None:
-        """Has the pages read anew what changed."""
+        """Has the pages read anew what changed: the one that is seen at once, the others in turn.
+
+        All at once would stop the window for half a second.
+        """
+        shown = self.stack.currentIndex()
         with self.workspace.one_look():
             self._show_states()
-            for page in self.pages:
-                page.refresh(tables)
+            if shown in self._pages:
+                self._due.pop(shown, None)
+                self._pages[shown].refresh(tables)
+        for i in self._pages:
+            if i != shown:
+                earlier = self._due.pop(i, tables)  # none at all: everything may have changed
+                self._due[i] = earlier | tables if earlier and tables else frozenset()
+        if self._due:
+            self._in_turn.start()
+
+    def _refresh_next(self) -> None:
+        if self._due:
+            self._refresh_due(next(iter(self._due)))
+        if not self._due:
+            self._in_turn.stop()
+
+    def _refresh_due(self, index: int) -> None:
+        """Has a page read what it has not read yet."""
+        if index in self._due:
+            tables = self._due.pop(index)
+            with self.workspace.one_look():
+                self._pages[index].refresh(tables)
 
     def _keep_up(self, tables: frozenset[str]) -> None:
         """Has what follows from people's answers and edits caught up with, in the background."""
@@ -292,6 +322,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._builder.stop()
+        self._in_turn.stop()
         self.keeper.stop()
         self.job_panel.stop()
         event.accept()
@@ -303,4 +334,5 @@ class MainWindow(QMainWindow):
 
     def _stopping(self) -> None:
         self._builder.stop()
+        self._in_turn.stop()
         self.hide()
