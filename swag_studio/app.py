@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from swag_studio.recipe import Recipe
     from swag_studio.releases import ReleaseOptions
     from swag_studio.ui.application import Parts
-    from swag_studio.views import Comparison, Outlook, PoolReader, ShownQuestion, WatchReader
+    from swag_studio.views import (
+        Comparison,
+        FeedbackPreview,
+        Outlook,
+        PoolReader,
+        ShownQuestion,
+        WatchReader,
+    )
 
 # torch, spaCy and Qt are imported where they are used: the window shows before the first two, and
 # a command needs no window.
@@ -218,6 +225,19 @@ class EngineJobs:
         from swag_studio.engine.rehearsal import compared
 
         return compared(first, second)
+
+    def feedback_preview(self, project: Project) -> FeedbackPreview:
+        from swag_studio.engine import feedback
+
+        return feedback.preview(project)
+
+    def filter_again(self, project: Project, gibberish: str, iterations: int) -> Iterator[Event]:
+        from swag_studio.engine import feedback
+        from swag_studio.engine.loading import load_torch
+
+        load_torch()
+        use = next(use for use in feedback.USES if use == gibberish)
+        yield from feedback.filter_again(project, 0, use, iterations)
 
     def accelerator(self) -> str:
         """The GPU's memory; "" until the engine has brought torch in and uses a GPU."""

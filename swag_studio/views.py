@@ -189,3 +189,24 @@ class Comparison:
     words: tuple[str, ...]
     differences: tuple[Difference, ...]
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackPreview:
+    """What filtering again would mean.
+
+    `excluded` assigned endings go, in `affected` contexts, of which people judged `judged`: these
+    are to be judged again. `edited` texts that people wrote stay in run `parent` alone.
+    `classifier` is "" where one can be trained, else why not.
+    """
+
+    parent: int
+    excluded: int
+    affected: int
+    untouched: int
+    judged: int
+    edited: int
+    gibberish: int
+    sensible: int
+    classifier: str
+    simulated: bool

@@ -11,8 +11,8 @@ from swag_studio.cli.commands import Json, ProjectFolder, app, opened_project, p
 from swag_studio.errors import UserError
 
 if TYPE_CHECKING:
-    from swag_studio.engine.feedback import FeedbackPreview
     from swag_studio.project import Project
+    from swag_studio.views import FeedbackPreview
 
 
 @app.command("filter-again")

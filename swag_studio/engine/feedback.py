@@ -7,8 +7,7 @@ the stage starts then is in restart.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from swag_studio.connections import sliced
 from swag_studio.engine import pipeline
@@ -21,30 +20,11 @@ from swag_studio.project import Project
 from swag_studio.recipe import Recipe, from_toml
 from swag_studio.records import Artifact, folded
 from swag_studio.store_rounds import SLICE_OF_CONTEXTS
+from swag_studio.views import FeedbackPreview
 
 Use = Literal["off", "bar", "member", "both"]
+USES: tuple[Use, ...] = get_args(Use)
 """What a classifier of gibberish does: nothing, keep candidates out, join the ensemble, both."""
-
-
-@dataclass(frozen=True, slots=True)
-class FeedbackPreview:
-    """What filtering again would mean.
-
-    `excluded` assigned endings go, in `affected` contexts, of which people judged `judged`: these
-    are to be judged again. `edited` texts that people wrote stay in run `parent` alone.
-    `classifier` is "" where one can be trained, else why not.
-    """
-
-    parent: int
-    excluded: int
-    affected: int
-    untouched: int
-    judged: int
-    edited: int
-    gibberish: int
-    sensible: int
-    classifier: str
-    simulated: bool
 
 
 def preview(project: Project, run: int = 0) -> FeedbackPreview:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
+from swag_studio.ui import again_dialog
 from swag_studio.ui.undo import Undo
 
 if TYPE_CHECKING:
@@ -78,6 +79,11 @@ def _view(window: MainWindow, menu: QMenu) -> None:
 def _run(window: MainWindow, menu: QMenu) -> None:
     _add(menu, "Run &everything", window.run_everything, "Ctrl+R")
     _add(menu, "Run this &step", window.run_step, "Ctrl+Return")
+    _add(
+        menu,
+        "&Filter again with what people said …",
+        lambda: again_dialog.ask(window.workspace, window),
+    )
     menu.addSeparator()
     pause = _add(menu, "&Pause or resume", window.job_panel.toggle_pause, "Ctrl+P")
     cancel = _add(menu, "&Cancel", window.job_panel.cancel, "Ctrl+.")

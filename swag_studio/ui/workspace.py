@@ -20,7 +20,14 @@ from swag_studio.ui.background import Background
 from swag_studio.ui.bridge import Bridge
 from swag_studio.ui.theme import Theme
 from swag_studio.ui.words import STAGE_TITLES
-from swag_studio.views import Comparison, Outlook, PoolReader, ShownQuestion, WatchReader
+from swag_studio.views import (
+    Comparison,
+    FeedbackPreview,
+    Outlook,
+    PoolReader,
+    ShownQuestion,
+    WatchReader,
+)
 
 
 class Jobs(Protocol):
@@ -82,6 +89,14 @@ class Jobs(Protocol):
 
     def compare_releases(self, first: Path, second: Path) -> Comparison:
         """What differs between two written releases, for the reading thread."""
+        ...
+
+    def feedback_preview(self, project: Project) -> FeedbackPreview:
+        """What filtering again would change, to be called in the reading thread; UserError."""
+        ...
+
+    def filter_again(self, project: Project, gibberish: str, iterations: int) -> Iterator[Event]:
+        """A filter run with what people said; `gibberish`: off, bar, member or both."""
         ...
 
     def accelerator(self) -> str:

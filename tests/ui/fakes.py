@@ -21,6 +21,7 @@ from swag_studio.views import (
     Comparison,
     ContextRow,
     Difference,
+    FeedbackPreview,
     Outlook,
     PoolReader,
     Rehearsal,
@@ -101,6 +102,7 @@ class FakeJobs:
         self.error: Exception | None = None
         self.pool_reader: PoolReader | None = None
         self.watch_reader: WatchReader | None = None
+        self.feedback: FeedbackPreview | None = None
         self.found, self.simulated = 312, False  # contexts that give a question; by whom
         self.problems: tuple[dict[str, Any], ...] = ()  # what the checks of a release find
         self.counted: list[ReleaseOptions] = []
@@ -200,6 +202,15 @@ class FakeJobs:
         )
         told = f"From {first.name} to {second.name}: one added, one changed."
         return Comparison((first.name, second.name), (told,), rows, 5)
+
+    def feedback_preview(self, project: Project) -> FeedbackPreview:
+        if self.feedback is None:
+            raise ProjectError("There is no filter run yet.")
+        return self.feedback
+
+    def filter_again(self, project: Project, gibberish: str, iterations: int) -> Iterator[Event]:
+        self.ran.append(f"again {gibberish} {iterations}")
+        yield Finished("filter")
 
     def accelerator(self) -> str:
         return ""
