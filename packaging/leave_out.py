@@ -41,7 +41,6 @@ MODULES = {
     "PySide6.QtQuick": (9, "the same"),
     "PySide6.QtSql": (2, "the database is SQLite, by Python"),
     "PySide6.QtTest": (1, "tests"),
-    "PySide6.QtOpenGLWidgets": (1, "plots are drawn without OpenGL"),
     "readline": (1, "nobody types into the program's terminal"),
 }
 

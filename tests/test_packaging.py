@@ -96,6 +96,15 @@ def test_no_module_that_is_left_out_is_imported() -> None:
     assert {m for m in imported if any(f"{m}.".startswith(f"{name}.") for name in out)} == set()
 
 
+def test_nothing_is_both_asked_for_and_left_out() -> None:
+    spec = (PACKAGING / "swag-studio.spec").read_text("utf-8")
+    asked = re.findall(r'^        "([\w.]+)",', spec, re.MULTILINE)
+    assert "PySide6.QtOpenGLWidgets" in asked  # pyqtgraph imports it, by a name put together
+    assert [
+        m for m in asked if any(f"{m}.".startswith(f"{n}.") for n in leave_out["MODULES"])
+    ] == []
+
+
 # --- icons -------------------------------------------------------------------------------------
 
 

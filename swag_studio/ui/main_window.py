@@ -127,11 +127,12 @@ class MainWindow(QMainWindow):
     def _build_next(self) -> None:
         """Makes one page per turn of the event loop, the one that is shown first."""
         rest = [i for i in range(len(self.step_list)) if i not in self._pages]
-        self._builder.setInterval(BETWEEN_PAGES)
+        self._builder.stop()  # a page that cannot be made is told of once, not at each turn
         if not self._pages:
             self.show_page(self._first)
         elif rest:
             self.page(rest[0])
+        self._builder.start(BETWEEN_PAGES)
         if len(self._pages) == len(self.step_list):
             self._builder.stop()
             self._keep_up(frozenset())  # with what a kill may have left undone
@@ -267,7 +268,9 @@ class MainWindow(QMainWindow):
             if step.stage and step.stage == event.stage:
                 self.step_bar.show_state(i, "running")
                 if self.following and self.stack.currentIndex() != i:
+                    self.following = False  # for the case that the page cannot be made
                     self.show_page(i)
+                    self.following = True
         for page in self.pages:
             page.show_progress(event)
 

@@ -11,10 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from swag_studio.events import Progress
 from swag_studio.records import SourceInfo
 from swag_studio.ui import help as sheets
 from swag_studio.ui.main_window import MainWindow
-from swag_studio.ui.pages import PAGES
+from swag_studio.ui.pages import PAGES, Step
 from swag_studio.ui.workspace import Workspace
 
 LEFT = Qt.MouseButton.LeftButton
@@ -275,3 +276,18 @@ def test_a_job_that_ends_while_one_is_asked_lets_the_window_close(
     engine.work()
     running.workspace.bridge.drain()
     assert not running.isVisible() and engine.closed
+
+
+def test_a_page_that_cannot_be_made_is_told_of_once(qtbot: QtBot, workspace: Workspace) -> None:
+    steps = [PAGES[0], Step("Language models", "train_lm", "swag_studio.ui.no_such_page:Page")]
+    with qtbot.captureExceptions() as faults:
+        window = MainWindow(workspace, steps)
+        window.show()
+        window.following = True
+        qtbot.waitUntil(lambda: bool(faults))
+        workspace.bridge.progress.emit(Progress("train_lm", 1, 2))
+        workspace.bridge.progress.emit(Progress("train_lm", 2, 2))
+        qtbot.wait(300)
+    assert [error[0] for error in faults] == [ModuleNotFoundError] * 2
+    assert [page.title for page in window.pages] == ["Sources"]
+    window.leave()
