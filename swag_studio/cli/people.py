@@ -345,7 +345,7 @@ def simulate(
 @contextmanager
 def _work(path: Path, version: int, *, readonly: bool = False) -> Iterator[HumanWork]:
     """The human work of a filter run: of this version, or the recipe's, else the newest done."""
-    from swag_studio.engine.lineage import ancestor
+    from swag_studio.lineage import ancestor
     from swag_studio.recipe import from_toml
     from swag_studio.rounds import HumanWork
 

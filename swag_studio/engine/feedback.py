@@ -12,10 +12,10 @@ from typing import Literal, get_args
 from swag_studio.connections import sliced
 from swag_studio.engine import pipeline
 from swag_studio.engine.gibberish import too_few
-from swag_studio.engine.lineage import ancestor
 from swag_studio.engine.said import NAME, Feedback, collect, freeze
 from swag_studio.errors import ProjectError, StageError
 from swag_studio.events import Event
+from swag_studio.lineage import ancestor
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe, from_toml
 from swag_studio.records import Artifact, folded

@@ -18,12 +18,12 @@ from typing import Any
 from swag_studio.engine.assignment import AssignmentLog
 from swag_studio.engine.corpus import Corpus
 from swag_studio.engine.history import History
-from swag_studio.engine.lineage import ancestor
 from swag_studio.engine.questions import WRONG, Outcome, Spool
 from swag_studio.engine.text import TextMaker
 from swag_studio.errors import ProjectError
 from swag_studio.files import read_json
 from swag_studio.judging import Adjudication, Judgement
+from swag_studio.lineage import ancestor
 from swag_studio.policy import VerificationPolicy
 from swag_studio.pool import Pool
 from swag_studio.project import Project

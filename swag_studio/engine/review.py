@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from swag_studio.engine.assignment import AssignmentLog
-from swag_studio.engine.lineage import ancestor
 from swag_studio.errors import ProjectError
+from swag_studio.lineage import ancestor
 from swag_studio.project import Project
 from swag_studio.records import Artifact
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from swag_studio.engine.assignment import AssignmentLog
 from swag_studio.engine.corpus import Corpus
-from swag_studio.engine.lineage import ancestor
 from swag_studio.engine.remap import Swaps
 from swag_studio.engine.text import TextMaker
 from swag_studio.errors import ProjectError
+from swag_studio.lineage import ancestor
 from swag_studio.pool import Pool
 from swag_studio.project import Project
 from swag_studio.views import ContextRow, Slot

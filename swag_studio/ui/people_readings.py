@@ -17,10 +17,11 @@ from swag_studio.allocation import OverlapPlan, Preview
 from swag_studio.events import Changed, Event, Finished
 from swag_studio.judging import Annotator, Verdict
 from swag_studio.keeping import keep_up
+from swag_studio.lineage import ancestor
 from swag_studio.plan import Assumptions, Measured, measure
 from swag_studio.project import Project
 from swag_studio.ratings import MEASURES, Frequencies, Measure, Ratings, collect, frequencies
-from swag_studio.recipe import STAGES, from_toml
+from swag_studio.recipe import from_toml
 from swag_studio.records import Artifact, Context
 from swag_studio.rounds import Disagreement, HumanWork, Worker
 
@@ -41,27 +42,15 @@ def filter_run(project: Project) -> Artifact | None:
 
 def human_work(project: Project, run: Artifact) -> HumanWork:
     """The human work of a filter run, with the seed that it was made with."""
+    prepared = ancestor(project, run, "prepare")
     seed = from_toml(run.recipe).run.seed
-    return HumanWork(project.store, run.version, prepared_for(project, run), seed)
+    return HumanWork(project.store, run.version, prepared.version if prepared else 0, seed)
 
 
 def kept_up(project: Project) -> frozenset[str]:
     """Catches up with what follows from answers and edits; the tables that changed."""
     run = filter_run(project)
     return frozenset() if run is None else keep_up(human_work(project, run))
-
-
-def prepared_for(project: Project, run: Artifact) -> int:
-    """The version of Prepare that a filter run's contexts come from, told by the keys."""
-    recipe, between = from_toml(run.recipe), STAGES[1 : STAGES.index(run.stage) + 1]
-    versions = project.store.artifacts("prepare")
-    for prepared in versions:
-        key = prepared.key
-        for stage in between:
-            key = recipe.stage_key(stage, [key])
-        if key == run.key:
-            return prepared.version
-    return max((a.version for a in versions), default=0)
 
 
 @dataclass(frozen=True, slots=True)

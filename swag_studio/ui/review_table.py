@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QGuiApplication, QKeyEvent, QKeySequence, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from swag_studio.reviewing import ReviewRow
-from swag_studio.ui.tables import Display, Index
+from swag_studio.ui.tables import Display, Index, paint_words
 from swag_studio.ui.theme import ems
 from swag_studio.ui.words import since, verdict
 
@@ -304,12 +304,7 @@ class ReviewTable(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.empty and not self.rows_model.rowCount():
-            painter = QPainter(self.viewport())
-            painter.setPen(self.palette().placeholderText().color())
-            area = self.viewport().rect().adjusted(12, 4, -12, -4)
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(area, int(flags), self.empty)
-            painter.end()
+            paint_words(self, self.empty)
 
     def changeEvent(self, event: Any) -> None:
         super().changeEvent(event)

@@ -140,6 +140,16 @@ def _key(value: Any) -> Any:
     return value.casefold() if isinstance(value, str) else value
 
 
+def paint_words(view: QTableView, words: str) -> None:
+    """Says in a table without rows why it has none."""
+    painter = QPainter(view.viewport())
+    painter.setPen(view.palette().placeholderText().color())
+    area = view.viewport().rect().adjusted(12, 4, -12, -4)
+    flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+    painter.drawText(area, int(flags), words)
+    painter.end()
+
+
 class Table(QTableView):
     """A view of a TableModel. Enter or a double click opens a row; Ctrl+C copies the chosen ones.
 
@@ -225,12 +235,7 @@ class Table(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.empty and not self.rows_model.rowCount():
-            painter = QPainter(self.viewport())
-            painter.setPen(self.palette().placeholderText().color())
-            area = self.viewport().rect().adjusted(12, 4, -12, -4)
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(area, int(flags), self.empty)
-            painter.end()
+            paint_words(self, self.empty)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
