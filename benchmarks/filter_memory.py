@@ -26,6 +26,7 @@ from swag_studio.engine.ensemble import EnsembleSpec
 from swag_studio.engine.features import FEATURE_NAMES
 from swag_studio.engine.filter_items import Assigned, Source
 from swag_studio.engine.filter_iteration import remap_tested, rule_for, train_and_test
+from swag_studio.engine.usable import Usable
 from swag_studio.pool import Pool
 
 BYTES_PER_ROW = 86
@@ -115,7 +116,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
         {"filter.mlp_width": options.width, "filter.epochs": options.epochs}
     )
     k = recipe.filter.distractors
-    assignment = part("initial draw", draw_initial(pool, corpus.context_ids, k, 1, 1))
+    assignment = part("initial draw", draw_initial(pool, corpus.context_ids, k, Usable(1), 1))
     source = Source(corpus, pool, assignment.contexts)
     assigned = part("gathering", Assigned.gather(source, assignment))
     words = torch.zeros(0).numpy().astype("uint16")

@@ -28,6 +28,7 @@ from swag_studio.engine.features import FEATURE_NAMES
 from swag_studio.engine.filter_items import Assigned, Source
 from swag_studio.engine.filter_iteration import remap_tested, rule_for, train_and_test
 from swag_studio.engine.tagging import TagCache
+from swag_studio.engine.usable import Usable
 
 N_TAGS = 50
 T = TypeVar("T")
@@ -74,7 +75,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     pool = make_pool(folder / "pool", options.contexts, options.rows)
     corpus = make_corpus(options.contexts)
     recipe = recipes.preset(options.preset).filter
-    assignment, _ = ended(draw_initial(pool, corpus.context_ids, recipe.distractors, 1, 1))
+    assignment, _ = ended(draw_initial(pool, corpus.context_ids, recipe.distractors, Usable(1), 1))
     source = Source(corpus, pool, assignment.contexts)
     cache = TagCache(folder / "tags", pool)
     rng = np.random.default_rng(1)

@@ -146,6 +146,11 @@ class FilterRecipe:
     """Adversarial Filtering and its ensemble."""
 
     distractors: int = setting(9, "Distractors assigned per context (k).", low=3, high=100)
+    found_openings: bool = setting(
+        True,
+        "Assign no sampled ending that opens with a word with which no found ending of the project "
+        "opens: it would go on with the noun phrase.",
+    )
     replace: int = setting(
         2, "Most distractors replaced per context and iteration.", low=1, high=100
     )

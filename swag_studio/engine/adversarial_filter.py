@@ -55,6 +55,7 @@ from swag_studio.engine.filter_setup import Phase, Setup
 from swag_studio.engine.remap import Swaps
 from swag_studio.engine.restart import Restart
 from swag_studio.engine.telling import tell
+from swag_studio.engine.usable import Usable
 from swag_studio.errors import StageError
 from swag_studio.events import Changed, Event, Finished, Message, Metric, Progress
 from swag_studio.files import read_json, write_json
@@ -71,7 +72,7 @@ Work = Generator[Note, None, T]
 
 
 def run(recipe: Recipe, project: Project) -> Iterator[Event]:
-    """Runs the stage. Raises StageError when too few contexts have k complete candidates."""
+    """Runs the stage. Raises StageError when too few contexts have k candidates to assign."""
     artifact = project.begin(STAGE, recipe)
     if artifact.done:
         return
@@ -148,7 +149,7 @@ class _Loop:
             self.setup.pool,
             self.setup.corpus.context_ids,
             self.recipe.filter.distractors,
-            self.recipe.prepare.min_ending_tokens,
+            Usable.of(self.recipe, self.setup.corpus),
             self._seed("initial"),
         )
 
@@ -157,13 +158,14 @@ class _Loop:
         left_out = len(self.setup.corpus.context_ids) - count
         if count < MIN_CONTEXTS:
             raise StageError(
-                f"only {count} contexts have {k} complete candidates; the filter needs "
+                f"only {count} contexts have {k} candidates that may be assigned; the filter needs "
                 f"{MIN_CONTEXTS}. Import more captions, or lower filter.distractors."
             )
         if left_out:
-            kind = "admissible" if self.restart else "complete"
             yield Message(
-                STAGE, f"{left_out} contexts have fewer than {k} {kind} candidates: left out."
+                STAGE,
+                f"{left_out} contexts have fewer than {k} candidates that may be assigned: "
+                "left out.",
             )
         if names := ", ".join(self.setup.left_out_members):
             yield Message(STAGE, f"Left out, for own candidates are not scored: {names}.")

@@ -23,7 +23,7 @@ from safetensors.numpy import load, save
 
 from swag_studio.engine.remap import SWAP_ARRAYS, SWAP_COUNTS, Swaps
 from swag_studio.engine.seeds import seed_for
-from swag_studio.engine.usable import usable_rows
+from swag_studio.engine.usable import Usable
 from swag_studio.errors import ProjectError
 from swag_studio.files import write_bytes
 from swag_studio.pool import Pool
@@ -86,7 +86,7 @@ class Assignment:
 
 
 def draw_initial(
-    pool: Pool, context_ids: Sequence[str], k: int, shortest: int, seed: int
+    pool: Pool, context_ids: Sequence[str], k: int, may_be: Usable, seed: int
 ) -> Generator[int, None, Assignment]:
     """k random usable candidates per context; yields the number of contexts seen, by block.
 
@@ -100,7 +100,7 @@ def draw_initial(
         offsets, rows = pool.block(block)
         places = zip(pool.layout.contexts_of(block), pairwise(offsets.tolist()), strict=True)
         for context, (first, last) in places:
-            usable = usable_rows(rows.slice(first, last), shortest)
+            usable = may_be(rows.slice(first, last))
             if usable.sum() < k:
                 continue
             rng = np.random.default_rng(seed_for(seed, "assign", context_ids[context]))

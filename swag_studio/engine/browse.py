@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from swag_studio.engine.corpus import Corpus
 from swag_studio.engine.text import TextMaker
-from swag_studio.engine.usable import usable_rows
+from swag_studio.engine.usable import Usable
 from swag_studio.errors import ProjectError
 from swag_studio.pool import Pool, Rows
 from swag_studio.project import Project
@@ -43,7 +43,7 @@ class PoolBrowser:
         corpus = Corpus.load(project.folder(prepared))
         self._ids, self._own, self._words = corpus.context_ids, corpus.own, len(corpus.vocabulary)
         self._maker = TextMaker(corpus.vocabulary)
-        self._shortest = recipe.prepare.min_ending_tokens
+        self._usable = Usable.of(recipe, corpus)
         if len(self._ids) != self._pool.layout.contexts:
             raise ProjectError(f"{project.folder(pool)} belongs to other contexts; run Check.")
 
@@ -71,7 +71,7 @@ class PoolBrowser:
         own = self._own_texts(place) if self._own[place] else ()
         if rows.origin.max(initial=0) >= max(1, len(own)):
             raise self._damaged(place)
-        usable = usable_rows(rows, self._shortest)
+        usable = self._usable(rows)
         return [
             PoolEnding(
                 row=i,
@@ -96,7 +96,7 @@ class PoolBrowser:
         found, generated, sizes = [none], [none], []
         for place in chosen.tolist():
             rows = self._rows(place)
-            candidates = rows.features[usable_rows(rows, self._shortest)]
+            candidates = rows.features[self._usable(rows)]
             if len(candidates):
                 found.append(rows.features[:1])
                 generated.append(candidates)

@@ -23,7 +23,7 @@ from swag_studio.engine.gibberish import Gibberish, Labelled, learn
 from swag_studio.engine.said import Said, thawed
 from swag_studio.engine.seeds import seed_for
 from swag_studio.engine.text import TextMaker
-from swag_studio.engine.usable import usable_rows
+from swag_studio.engine.usable import Usable
 from swag_studio.errors import StageError
 from swag_studio.events import Level
 from swag_studio.pool import Rows
@@ -138,7 +138,7 @@ class Restart:
         """
         rows = self.setup.pool.context(context)
         texts = self._texts(context, rows)
-        usable = usable_rows(rows, self.setup.recipe.prepare.min_ending_tokens)
+        usable = Usable.of(self.setup.recipe, self.setup.corpus)(rows)
         usable &= np.array([text not in said.excluded for text in texts])
         row_of = {texts[row]: row for row in reversed(np.flatnonzero(usable).tolist())}
         row_of |= {texts[row]: row for row in assigned.tolist() if texts[row] in row_of}

@@ -150,6 +150,7 @@ SETTINGS = {
     "max_tokens": "Longest candidate",
     "draw_budget": "Draws at most",
     "floor": "Candidates at least",
+    "found_openings": "Openings as found",
     "replace": "Replaced at most",
     "policy": "Choice of replacements",
     "adaptive": "Adaptive count",

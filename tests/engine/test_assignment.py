@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_studio.engine.assignment import Assignment, AssignmentLog, draw_initial, usable_rows
+from swag_studio.engine.assignment import Assignment, AssignmentLog, draw_initial
 from swag_studio.engine.remap import Swaps
+from swag_studio.engine.usable import Usable
 from swag_studio.errors import ProjectError
 from swag_studio.pool import Pool, PoolLayout, Rows
 
@@ -24,9 +25,9 @@ ROWS = st.lists(
 
 
 @settings(deadline=None, max_examples=100)
-@given(ROWS)
-def test_usable_rows(rows: list[tuple[int, int, bool, int, int]]) -> None:
-    """Against the rule read out, for endings of at least 3 tokens."""
+@given(ROWS, st.sets(st.integers(0, 3)))
+def test_usable_rows(rows: list[tuple[int, int, bool, int, int]], openings: set[int]) -> None:
+    """Against the rule read out, for endings of at least 3 tokens that open with some words."""
     given_rows = Rows(
         tokens=np.array([r[:2] for r in rows], np.uint16).reshape(len(rows), 2),
         lengths=np.array([r[3] for r in rows], np.uint8),
@@ -37,11 +38,14 @@ def test_usable_rows(rows: list[tuple[int, int, bool, int, int]]) -> None:
     expected = [
         i > 0
         and complete
-        and (length >= 3 or own > 0)
+        and ((length >= 3 and a in openings) or own > 0)
         and all(rows[j][:2] != (a, b) for j in range(i))
         for i, (a, b, complete, length, own) in enumerate(rows)
     ]
-    assert usable_rows(given_rows, 3).tolist() == expected
+    may_open = np.isin(np.arange(4), sorted(openings))
+    assert Usable(3, may_open)(given_rows).tolist() == expected
+    if openings == {0, 1, 2, 3}:
+        assert Usable(3)(given_rows).tolist() == expected
 
 
 def make_pool(folder: Path, counts: list[int], cut_off: int = 0) -> Pool:
@@ -64,7 +68,7 @@ def make_pool(folder: Path, counts: list[int], cut_off: int = 0) -> Pool:
 
 def drawn(pool: Pool, k: int, seed: int = 1, ids: list[str] | None = None) -> Assignment:
     ids = ids or [f"c{i}" for i in range(pool.layout.contexts)]
-    work = draw_initial(pool, ids, k, 1, seed)
+    work = draw_initial(pool, ids, k, Usable(1), seed)
     while True:
         try:
             next(work)

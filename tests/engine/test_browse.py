@@ -13,7 +13,7 @@ from tiny_project import CONTEXTS, OWN, OWN_ENDINGS, RECIPE, WORDS, corpus, prep
 
 from swag_studio.engine import generate
 from swag_studio.engine.browse import PoolBrowser, smaller
-from swag_studio.engine.usable import usable_rows
+from swag_studio.engine.usable import Usable
 from swag_studio.errors import ProjectError
 from swag_studio.pool import Pool
 from swag_studio.project import Project
@@ -47,7 +47,7 @@ def test_rows_are_shown_as_they_stand_in_the_pool(sampled: Project) -> None:
         assert [e.found for e in shown] == [True] + [False] * (len(rows) - 1)
         assert [e.complete for e in shown] == (rows.complete == 1).tolist()
         assert [e.features for e in shown] == [tuple(f) for f in rows.features.tolist()]
-        usable = usable_rows(rows, RECIPE.prepare.min_ending_tokens)
+        usable = Usable.of(RECIPE, corpus())(rows)
         assert [e.usable for e in shown] == usable.tolist()
         found = [WORDS[i] for i in corpus().v[c]]
         assert shown[0].text == " ".join(found[:-1]) + found[-1]  # no space before the stop
@@ -108,8 +108,8 @@ def test_distributions_hold_what_could_be_assigned_of_the_sampled_contexts(
     sampled: Project,
 ) -> None:
     pool, browser = pool_of(sampled), PoolBrowser(sampled)
-    shortest = RECIPE.prepare.min_ending_tokens
-    whole = [usable_rows(pool.context(c), shortest).sum() for c in range(CONTEXTS)]
+    may_be = Usable.of(RECIPE, corpus())
+    whole = [may_be(pool.context(c)).sum() for c in range(CONTEXTS)]
     for i, d in enumerate(browser.distributions()):
         assert d.name == browser.feature_names[i]
         assert d.sizes.tolist() == [n for n in whole if n]

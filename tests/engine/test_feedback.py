@@ -21,7 +21,7 @@ from swag_studio.engine.corpus import Corpus
 from swag_studio.engine.feedback import filter_again, preview, recipe_with_feedback
 from swag_studio.engine.gibberish import Gibberish
 from swag_studio.engine.text import TextMaker
-from swag_studio.engine.usable import usable_rows
+from swag_studio.engine.usable import Usable
 from swag_studio.errors import ProjectError, RecipeError, StageError
 from swag_studio.events import Message
 from swag_studio.judging import Adjudication, Annotator, Judgement, Label, Task, task_id
@@ -176,7 +176,8 @@ def test_what_a_curator_took_from_the_pool_is_where_the_run_starts(project: Proj
     pool, corpus = Pool.open(project.root / "pool/v1"), Corpus.load(project.root / "prepared/v1")
     every, maker = pool.context(0), TextMaker(corpus.vocabulary)
     taken = {row for _, _, row in slots}
-    row, again = [r for r in np.flatnonzero(usable_rows(every, 5)).tolist() if r not in taken][:2]
+    usable = np.flatnonzero(Usable.of(project.recipe, corpus)(every)).tolist()
+    row, again = [r for r in usable if r not in taken][:2]
     curator = Curator(project.store, 1, "Ada")
     curator.replace(context, 0, maker.ending(every.tokens[again]))
     curator.replace(context, 0, maker.ending(every.tokens[row]))

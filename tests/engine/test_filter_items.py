@@ -16,6 +16,7 @@ from swag_studio.engine.filter_iteration import noted
 from swag_studio.engine.items import Items
 from swag_studio.engine.remap import Swaps
 from swag_studio.engine.tagging import TagCache
+from swag_studio.engine.usable import Usable
 from swag_studio.project import Project
 
 K = 4
@@ -50,7 +51,7 @@ def planted(project: Project) -> Planted:
 
 @pytest.fixture
 def assignment(planted: Planted) -> Assignment:
-    return ended(draw_initial(planted.pool, planted.corpus.context_ids, K, 1, 1))
+    return ended(draw_initial(planted.pool, planted.corpus.context_ids, K, Usable(1), 1))
 
 
 @pytest.fixture
