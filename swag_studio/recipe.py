@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -123,17 +123,28 @@ class Recipe:
             if v != theirs[s][k]
         }
 
-    def stage_key(self, stage: str, inputs: Sequence[str]) -> str:
+    def stage_key(
+        self,
+        stage: str,
+        inputs: Sequence[str],
+        format: int = 0,
+        known: Mapping[str, Collection[str]] | None = None,
+    ) -> str:
         """The hash of all that the result of `stage` depends on.
 
         `inputs` are the keys of what it reads: source hashes for Prepare, else the key of the
-        stage before. Two runs with equal keys on one machine give equal bytes.
+        stage before. Two runs with equal keys on one machine give equal bytes. What an older
+        program made is told by the stage's `format` of then (0: that of now) and the fields of
+        each section that it knew (None: all).
         """
         content = {
             "stage": stage,
-            "format": STAGE_FORMAT[stage],
-            "run": _keyed(self.run),
-            "sections": {name: _keyed(getattr(self, name)) for name in STAGE_SECTIONS[stage]},
+            "format": format or STAGE_FORMAT[stage],
+            "run": _keyed(self.run, known and known["run"]),
+            "sections": {
+                name: _keyed(getattr(self, name), known and known[name])
+                for name in STAGE_SECTIONS[stage]
+            },
             "inputs": list(inputs),
         }
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -383,12 +394,13 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _keyed(section: Any) -> dict[str, Any]:
-    """What of a section a key depends on."""
+def _keyed(section: Any, known: Collection[str] | None) -> dict[str, Any]:
+    """What of a section a key depends on, where its `known` fields are all that there were."""
     return {
         f.name: _plain(value)
         for f in fields(section)
         if (value := getattr(section, f.name)) != f.default or not f.metadata["later"]
+        if known is None or f.name in known
     }
 
 
