@@ -35,7 +35,7 @@ class ReleaseOptions:
     unverified        contexts that nobody judged enter too, marked as such
     include_simulated answers of simulated annotators count, and the release says so
     overrides         codes of problems that do not block it; they stand in its manifest
-    override_reason   why not, in the curator's words; stands beside them
+    override_reason   why not, in the curator's words; stands beside them, and is asked for
     formats           names of exporters; none: all
     filter_version    the run of the filter; 0: that of the project's recipe
     licence           of the sources, as the curator gives it: an id such as cc-by-4.0, or words

@@ -223,6 +223,12 @@ class FilterRecipe:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRecipe:
-    """The release files."""
+    """The draft, which the pipeline makes; a release with a version is asked for by itself."""
 
-    distractors: int = setting(3, "Wrong endings per question.", low=3, high=4)
+    distractors: int = setting(
+        3,
+        "Wrong endings per question of the draft. A release with a version has three in each "
+        "question, and a fourth in its full files where there is one.",
+        low=3,
+        high=4,
+    )

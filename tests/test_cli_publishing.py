@@ -40,6 +40,24 @@ def test_a_version_makes_a_release(path: Path, capsys: pytest.CaptureFixture[str
     assert "exists already" in capsys.readouterr().out
 
 
+def test_a_fault_is_overridden_with_a_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contexts = [context(0, sent1="She sits.\x07"), context(1)]
+    with filtered(tmp_path / "p.swag", preset("demo"), contexts) as project:
+        judge(project, {c.video_id: [BEST] for c in contexts})
+    words = ["release", str(tmp_path / "p.swag"), "--version", "1.0.0", "--format", "swag_csv"]
+    assert cli.main(words) == 1
+    assert "--override control_characters --because TEXT" in told(capsys)
+    assert cli.main([*words, "--override", "control_characters", "--because", " a  bell "]) == 0
+    folder = tmp_path / "p.swag/releases/1.0.0"
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    assert manifest["overrides"] == ["control_characters"]
+    assert manifest["override_reason"] == "a bell"
+    card = (folder / "README.md").read_text("utf-8")
+    assert "Released all the same, since: a bell\n" in card
+
+
 def test_what_is_in_it_is_said(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--unverified", "--include-simulated", "--format", "swag_csv"]
     assert cli.main(["release", str(path), "--version", "1.0.0", *words]) == 0
@@ -64,6 +82,8 @@ def test_without_a_version_verified_contexts_ask_for_one(
         (["--licence", "mit"], "Add --version 1.0.0"),
         (["--version", "1"], "1 is no version of a release"),
         (["--version", "1.0.0", "--override", "typos"], "typos is no check"),
+        (["--version", "1.0.0", "--override", "stray_space"], "Give the reason with --because"),
+        (["--version", "1.0.0", "--because", "so"], "Add --override CHECK"),
         (["--version", "1.0.0", "--run", "7"], "no finished run 7"),
     ],
 )

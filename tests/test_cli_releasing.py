@@ -64,7 +64,8 @@ def test_an_overridden_error_is_still_one(
     with filtered(path, recipes.preset("demo"), contexts) as project:
         judge(project, {c.video_id: [BEST] for c in contexts})
         kinds = ("control_characters", "context_across_splits")
-        list(publish(project, options("1.0.0", overrides=kinds)))
+        why = "to look at them"
+        list(publish(project, options("1.0.0", overrides=kinds, override_reason=why)))
     assert cli.main(["release-check", str(path), "--json"]) == 1
     summary = told(capsys)
     assert summary["overrides"] == sorted(kinds)

@@ -36,6 +36,9 @@ def release(
         list[str] | None,
         typer.Option(metavar="CHECK", help="Release in spite of this fault; repeatable."),
     ] = None,
+    because: Annotated[
+        str, typer.Option(metavar="TEXT", help="Why, with --override; it stands on the card.")
+    ] = "",
     format: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Beside SWAG's own files only this one; repeatable."),
@@ -61,7 +64,7 @@ def release(
         raise UserError(f"{out_folder} is not empty. Choose a new or empty folder for --out.")
     options = ReleaseOptions(
         version, unverified, include_simulated, tuple(override or ()), tuple(format or ()), run,
-        title, licence, language,
+        title, licence, language, override_reason=" ".join(because.split()),
     )  # fmt: skip
     if version:
         checked_version(version)
@@ -69,6 +72,8 @@ def release(
         raise UserError(
             "Only a release with a version can be told what to hold. Add --version 1.0.0, say."
         )
+    if because and not override:
+        raise UserError("--because says why a check is overridden. Add --override CHECK.")
     with opened_project(project) as opened:
         made, summary = (
             _verified(opened, options, out, project) if version else _draft(opened, out, project)

@@ -58,12 +58,11 @@ def publish(project: Project, options: ReleaseOptions) -> Iterator[Event]:
     """Writes the release `options.version` whole, or nothing.
 
     Raises ReleaseError when the version is there already or is none, when nothing can be released,
-    and when the checks find an error that is not overridden.
+    when the checks find an error that is not overridden, and when one is without a reason.
     """
     folder = project.root / FOLDER / checked_version(options.version)
     _refuse(folder)
-    if unknown := sorted({*options.overrides} - {*KINDS}):
-        raise ReleaseError(f"{unknown[0]} is no check. The checks are {', '.join(KINDS)}.")
+    _check_overrides(options)
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)  # left by a kill
     publication = Publication(project, options, partial)
@@ -90,6 +89,17 @@ def _refuse(folder: Path) -> None:
     if folder.exists():
         raise ReleaseError(
             f"{folder} exists already, and a release is never changed. Choose another version."
+        )
+
+
+def _check_overrides(options: ReleaseOptions) -> None:
+    """Each is of a check that there is, and there is a reason for all."""
+    if unknown := sorted({*options.overrides} - {*KINDS}):
+        raise ReleaseError(f"{unknown[0]} is no check. The checks are {', '.join(KINDS)}.")
+    if options.overrides and not options.override_reason.strip():
+        raise ReleaseError(
+            f"A release in spite of {', '.join(options.overrides)} says on its card why. Give the "
+            "reason with --because TEXT."
         )
 
 
@@ -220,7 +230,8 @@ class Publication:
         if blocking:
             found = " ".join(f"{p.sentence} ({p.kind}; {p.places[0]})" for p in blocking)
             kinds = " ".join(f"--override {p.kind}" for p in blocking)
-            raise ReleaseError(f"Not released. {found} To release all the same: {kinds}")
+            why = "" if self.options.override_reason else " --because TEXT"
+            raise ReleaseError(f"Not released. {found} To release all the same: {kinds}{why}")
         for problem in report.problems:
             yield Message(STAGE, problem.sentence, "warning", "\n".join(problem.places))
         return report

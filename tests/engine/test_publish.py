@@ -178,7 +178,9 @@ def test_labels_are_balanced_in_each_split(released: Released) -> None:
         assert any(len({*labels[i : i + 4]}) < 4 for i in range(0, len(labels) - 3, 4))
 
 
-def test_the_bytes_of_a_tiny_release(tmp_path: Path, recipe: Recipe) -> None:
+@pytest.mark.parametrize("of_the_draft", [3, 4])
+def test_the_bytes_of_a_tiny_release(tmp_path: Path, recipe: Recipe, of_the_draft: int) -> None:
+    recipe = recipe.with_values({"release.distractors": of_the_draft})
     contexts = [context(4, split="train"), context(6, split="val")]
     with filtered(tmp_path / "p.swag", recipe, contexts) as project:
         judge(project, {"anetv_4": [SECOND], "anetv_6": [BEST]})
@@ -201,7 +203,12 @@ def test_texts_survive_exactly(tmp_path: Path, recipe: Recipe) -> None:
         with pytest.raises(ReleaseError, match="--override control_characters"):
             list(publish(project, options(unverified=True)))
         assert not (project.root / "releases/1.0.0").exists()
-        allowed = options(unverified=True, overrides=("control_characters",))
+        kinds = ("control_characters",)
+        with pytest.raises(ReleaseError, match=r"control_characters .*--because TEXT"):
+            list(publish(project, options(unverified=True, overrides=kinds, override_reason=" ")))
+        assert list((project.root / "releases").iterdir()) == []
+        why = "The lines | are the author's"
+        allowed = options(unverified=True, overrides=kinds, override_reason=why)
         list(publish(project, allowed))
         folder = project.root / "releases/1.0.0"
         val, full = (
@@ -209,7 +216,10 @@ def test_texts_survive_exactly(tmp_path: Path, recipe: Recipe) -> None:
             for name in ("val", "val_full")
         )
         manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    assert manifest["overrides"] == ["control_characters"]
+        card = (folder / "README.md").read_text("utf-8")
+    assert manifest["overrides"] == [*kinds] and manifest["override_reason"] == why
+    assert "in spite of faults that block a release: control_characters." in card
+    assert "Released all the same, since: The lines / are the author's\n" in card
     assert val["sent1"][0] == '"NA", None' and full["gold-ending"][0] == found
     texts = [str(val[f"ending{i}"][0]) for i in range(4)]
     assert texts.pop(val["label"][0]) == found
