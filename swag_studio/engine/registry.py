@@ -39,6 +39,7 @@ SOURCES = Registry(
     "source",
     {
         "activitynet": f"{_E}.sources.activitynet:ActivityNet",
+        "tacos": f"{_E}.sources.tacos:Tacos",
         "lsmdc": f"{_E}.sources.lsmdc:Lsmdc",
         "csv": f"{_E}.sources.table:Csv",
         "tsv": f"{_E}.sources.table:Tsv",

@@ -29,6 +29,7 @@ STAGE_NAMES = {
 
 FORMATS = {
     "activitynet": "ActivityNet Captions",
+    "tacos": "TACoS",
     "lsmdc": "LSMDC16",
     "csv": "CSV",
     "tsv": "TSV",

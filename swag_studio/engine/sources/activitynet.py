@@ -4,12 +4,14 @@
 
 The key is the document. The group, which folds and splits keep together, is the video: the same
 one in val_1 and val_2, and with the name that SWAG gives it, anetv_ID.
+
+TACoS has the same JSON with frames for times (tacos.py), and is known by its num_frames.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from swag_studio.engine.sources.json_text import members
 from swag_studio.records import LeftOut
 
 _OPENING = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_FRAMES = re.compile(r'"num_frames"\s*:')
 
 
 class ActivityNet(Source):
@@ -27,7 +30,22 @@ class ActivityNet(Source):
     @staticmethod
     def sniff(path: Path) -> bool:
         text = head(path)
-        return bool(_OPENING.match(text)) and ('"sentences"' in text or '"timestamps"' in text)
+        return has_videos(text) and not counts_frames(text)
+
+    @staticmethod
+    def video_of(document: str) -> str:
+        """What SWAG calls the video."""
+        return "anetv_" + document.removeprefix("v_")
+
+    def units_per_second(self, value: dict[str, Any], place: str) -> float:
+        """By what the times of a video are divided."""
+        if "num_frames" in value and "duration" not in value:
+            raise self.refusal(place, "its times are frames, not seconds", "Import it as TACoS.")
+        return 1.0
+
+    def documents(self, rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+        """The rows of a video, those of one description at a time."""
+        yield rows
 
     def read(self) -> Items:
         seen: set[str] = set()
@@ -51,13 +69,14 @@ class ActivityNet(Source):
             return
         if not sentences:
             yield LeftOut(document, 0, "no_sentences", place)
-        video = "anetv_" + document.removeprefix("v_")
+        video, rate = self.video_of(document), self.units_per_second(value, place)
         rows = [
-            Row(document, video, video, text, *self._times(pair, where), where)
+            Row(document, video, video, text, *self._times(pair, rate, where), where)
             for i, (text, pair) in enumerate(zip(sentences, timestamps, strict=True), 1)
             if (where := f"{place}, sentence {i}")
         ]
-        yield from captions(rows)
+        for part in self.documents(rows):
+            yield from captions(part)
 
     def _lists(self, value: Any, place: str) -> tuple[list[str], list[Any]]:
         if not isinstance(value, dict):
@@ -70,10 +89,20 @@ class ActivityNet(Source):
                 raise self.refusal(f"{place}, sentence {i}", "not text")
         return value["sentences"], value["timestamps"]
 
-    def _times(self, pair: Any, place: str) -> tuple[float, float]:
+    def _times(self, pair: Any, rate: float, place: str) -> tuple[float, float]:
         if not isinstance(pair, list) or len(pair) != 2:
             raise self.refusal(place, "its timestamp is not a pair of start and end")
         try:
-            return seconds(pair[0]), seconds(pair[1])
+            return seconds(pair[0]) / rate, seconds(pair[1]) / rate
         except ValueError as error:
             raise self.refusal(place, f"a time is {error}") from None
+
+
+def has_videos(text: str) -> bool:
+    """Whether a file that starts like this is an object of videos with sentences."""
+    return bool(_OPENING.match(text)) and ('"sentences"' in text or '"timestamps"' in text)
+
+
+def counts_frames(text: str) -> bool:
+    """Whether a file that starts like this says how many frames its videos have."""
+    return bool(_FRAMES.search(text))
