@@ -1,8 +1,8 @@
 """What is looked at before a release is written: faults that mislead whoever trains or tests on it.
 
-Pure rules over questions in their final order, in one pass; memory grows by hashes and not by
-texts. It knows no folder, format or project. Errors block a release unless they are overridden in
-the open; warnings are listed.
+Pure rules over questions in their final order, in one pass; memory grows by hashes and ids, not
+by texts. It knows no folder, format or project. Errors block a release unless they are overridden
+in the open; warnings are listed.
 """
 
 from __future__ import annotations
@@ -22,9 +22,19 @@ Level = Literal["error", "warning"]
 FIRST_PLACES = 5
 FALSE_ALARM = 0.001  # how often labels that are drawn evenly may be called unbalanced, all splits
 
-# Beside C0 and C1: zero width space, byte order mark, marks that turn the direction of reading,
+LONG = 1000  # characters; a caption has a tenth of that
+
+# Beside C0 and C1: soft hyphen, zero width space, word joiner and the invisible operators, line
+# ends of Unicode, byte order mark, marks that turn the direction of reading, what is no character,
 # and lone surrogates, which no file in UTF-8 can hold. Joiners stay: scripts need them.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b\ufeff\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u180e\u200b\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+# What is not seen is nothing when two texts are compared: Unicode's default ignorable characters.
+_UNSEEN = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
 
 # kind: level, what is said of one, what is said of more, what to do. In the order of the report.
 _RULES: Mapping[str, tuple[Level, str, str, str]] = {
@@ -36,8 +46,8 @@ _RULES: Mapping[str, tuple[Level, str, str, str]] = {
     ),
     "gold_among_distractors": (
         "error",
-        "question has its right ending among the wrong ones",
-        "questions have their right ending among the wrong ones",
+        "question has its right or its found ending among the wrong ones",
+        "questions have their right or their found ending among the wrong ones",
         "Edit the wrong one, or leave the context out.",
     ),
     "empty_ending": (
@@ -45,6 +55,18 @@ _RULES: Mapping[str, tuple[Level, str, str, str]] = {
         "question has an ending without a word",
         "questions have an ending without a word",
         "Edit it, or leave the context out.",
+    ),
+    "empty_context": (
+        "error",
+        "question has a context without a word",
+        "questions have a context without a word",
+        "Nothing can be asked of it: leave the context out.",
+    ),
+    "label_out_of_range": (
+        "error",
+        "question has no ending at the place that its label names",
+        "questions have no ending at the place that their label names",
+        "The files do not belong together: write the release anew.",
     ),
     "gen_outside_train": (
         "error",
@@ -54,8 +76,8 @@ _RULES: Mapping[str, tuple[Level, str, str, str]] = {
     ),
     "group_in_two_splits": (
         "error",
-        "group (a video or a movie) is divided between splits",
-        "groups (videos or movies) are divided between splits",
+        "group or video is divided between splits",
+        "groups or videos are divided between splits",
         "Splits go by group: see what the sources give as group.",
     ),
     "context_across_splits": (
@@ -72,8 +94,8 @@ _RULES: Mapping[str, tuple[Level, str, str, str]] = {
     ),
     "control_characters": (
         "error",
-        "question has control characters in its text",
-        "questions have control characters in their text",
+        "question has control or invisible characters in its text",
+        "questions have control or invisible characters in their text",
         "Edit the text, or clean the source.",
     ),
     # Two videos in the same words: a coincidence that some captions in a thousand have.
@@ -83,11 +105,24 @@ _RULES: Mapping[str, tuple[Level, str, str, str]] = {
         "questions' found endings can be read in contexts of another split",
         "A model may know it from there: leave one of the two out.",
     ),
+    # Ids of videos tell capitals apart, so these may be two after all.
+    "groups_alike": (
+        "warning",
+        "group is called as one of another split, but for case, width or space",
+        "groups are called as one of another split, but for case, width or space",
+        "If they are the same video or movie, give them one name in the source.",
+    ),
     "stray_space": (
         "warning",
         "question has stray white space in its text",
         "questions have stray white space in their text",
         "A space too many, or at an end, can give an ending away.",
+    ),
+    "long_text": (
+        "warning",
+        f"question has a text of more than {LONG:,} characters",
+        f"questions have a text of more than {LONG:,} characters",
+        "A model or an annotator may see a part of it only.",
     ),
 }
 KINDS = tuple(_RULES)
@@ -162,7 +197,8 @@ class ReleaseChecks:
         self._most_options: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()  # kind -> faults
         self._places: dict[str, list[str]] = {}
-        self._groups, self._contexts, self._first_sentences = _Seen(), _Seen(), _Seen()
+        self._groups, self._names, self._videos = _Seen(), _Seen(), _Seen()
+        self._contexts, self._first_sentences = _Seen(), _Seen()
         self._answers: list[tuple[int, str, str]] = []  # hash of the found sentence, split, place
 
     def add(self, question: Question) -> None:
@@ -174,16 +210,27 @@ class ReleaseChecks:
         self._most_options[split] = max(self._most_options[split], len(question.endings))
         for kind in _faults_alone(question):
             self._note(kind, place)
-        if self._groups.add(_hash(question.group or question.video_id), split):
-            self._note("group_in_two_splits", place)
+        self._look_at_groups(question, place)
         # The end of the first sentence is marked, so that no text can move over it.
-        context = _hash(f"{folded(question.sent1)}\n{folded(question.sent2)}")
+        context = _hash(f"{_compared(question.sent1)}\n{_compared(question.sent2)}")
         if self._contexts.add(context, split):
             self._note("context_across_splits", place)
         self._first_sentences.add(_unspaced(question.sent1), split)
-        if question.gold_source == "gold":
+        if question.gold_source == "gold" and _has_right(question):
             answer = _unspaced(f"{question.sent2} {question.right}")
             self._answers.append((answer, split, place))
+
+    def _look_at_groups(self, question: Question, place: str) -> None:
+        """Whether this first shows a group divided, a video whose groups are not, or a name."""
+        split, group = question.split, question.group or question.video_id
+        exact, video = _hash(group), _hash(question.video_id)
+        first = self._groups.add(exact, split)
+        others = self._videos.add(video, split), self._names.add(_hash(_compared(group)), split)
+        of_video, of_name = (new and not self._groups.divided(exact) for new in others)
+        if first or of_video:
+            self._note("group_in_two_splits", place)
+        if of_name:
+            self._note("groups_alike", place)
 
     def report(self) -> Report:
         """What was found so far."""
@@ -236,6 +283,10 @@ class _Seen:
         self._where[thing] = before | bit
         return before.bit_count() == 1 and before != bit
 
+    def divided(self, thing: int) -> bool:
+        """Whether `thing` was seen in more than one split."""
+        return self._where.get(thing, 0).bit_count() > 1
+
     def inside(self, thing: int, split: str) -> bool:
         """Whether `thing` was seen in a split."""
         return bool(self._where.get(thing, 0) & self._bits.get(split, 0))
@@ -245,26 +296,47 @@ class _Seen:
         return bool(self._where.get(thing, 0) & ~self._bits.get(split, 0))
 
 
+def _has_right(question: Question) -> bool:
+    return 0 <= question.label < len(question.endings)
+
+
 def _faults_alone(question: Question) -> Iterable[str]:
     """The kinds of fault that one question shows by itself."""
-    right = folded(question.right)
-    wrong = [folded(t) for i, t in enumerate(question.endings) if i != question.label]
     # The first distractors are among the endings; a fourth stands in the full files only.
-    more = [folded(d.text) for d in question.distractors[len(wrong) :]]
-    if len({*wrong, *more}) < len(wrong) + len(more):
-        yield "duplicate_options"
-    if right in wrong or right in more:
-        yield "gold_among_distractors"
-    if not all(any(map(str.isalnum, text)) for text in (right, *wrong, *more)):
+    further = [d.text for d in question.distractors[len(question.endings) - 1 :]]
+    texts = [question.sent1, question.sent2, *question.endings, *further]
+    if _has_right(question):
+        right = _compared(question.right)
+        wrong = [_compared(t) for i, t in enumerate(question.endings) if i != question.label]
+        wrong += map(_compared, further)
+        if len({*wrong}) < len(wrong):
+            yield "duplicate_options"
+        # Nor is the found ending ever wrong where a generated one is right.
+        if right in wrong or any(d.kind == "found" for d in question.distractors):
+            yield "gold_among_distractors"
+    else:
+        yield "label_out_of_range"
+    if not all(map(_has_word, texts[2:])):
         yield "empty_ending"
+    if not any(map(_has_word, texts[:2])):
+        yield "empty_context"
     if question.gold_source == "gen" and question.split != "train":
         yield "gen_outside_train"
-    texts = [question.sent1, question.sent2, *question.endings]
-    texts += [d.text for d in question.distractors[len(wrong) :]]
     if any(map(_CONTROL.search, texts)):
         yield "control_characters"
     if any(text != " ".join(text.split()) for text in texts):
         yield "stray_space"
+    if any(len(text) > LONG for text in texts):
+        yield "long_text"
+
+
+def _has_word(text: str) -> bool:
+    return any(map(str.isalnum, _compared(text)))
+
+
+def _compared(text: str) -> str:
+    """A text as a reader tells it from another: folded, without what is not seen."""
+    return folded(_UNSEEN.sub("", text))
 
 
 def _problem(kind: str, count: int, places: list[str]) -> Problem:
@@ -276,7 +348,7 @@ def _problem(kind: str, count: int, places: list[str]) -> Problem:
 def _unspaced(text: str) -> int:
     """The hash of a text without its spaces: a noun phrase and its rest are joined in any script
     as the whole sentence is."""
-    return _hash("".join(folded(text).split()))
+    return _hash("".join(_compared(text).split()))
 
 
 def _hash(text: str) -> int:

@@ -84,6 +84,40 @@ def one_place(questions: list[Question], at: int) -> list[Question]:
     return [*questions, *(made(10_000 + i, "surprising", at % 4) for i in range(12))]
 
 
+def unseen_twin(questions: list[Question], at: int) -> list[Question]:
+    """A twin of the right ending that differs by a joiner, which the checks let stand."""
+    q = questions[at]
+    return with_ending(questions, at, "\u200d".join(q.right), right=False)
+
+
+def found_is_wrong(questions: list[Question], at: int) -> list[Question]:
+    """The found ending as the fourth wrong one of a question whose right one is generated."""
+    wrong = (*made(10_000).distractors[:3], Distractor("x", "sings.", "pos", "found"))
+    return [*questions, made(10_000, "train", at % 4, gold_source="gen", distractors=wrong)]
+
+
+def divided_video(questions: list[Question], at: int) -> list[Question]:
+    q = questions[at]
+    return [*questions, made(10_000, other_split(q), video_id=q.video_id)]
+
+
+def alike_group(name: str) -> Fault:
+    def planted(questions: list[Question], at: int) -> list[Question]:
+        q = questions[at]
+        twin = made(10_000, other_split(q), group=name)
+        return [*changed(questions, at, group="Movie One"), twin]
+
+    return planted
+
+
+def no_context(questions: list[Question], at: int) -> list[Question]:
+    return changed(questions, at, sent1="", sent2="...")
+
+
+def label(value: int) -> Fault:
+    return lambda questions, at: changed(questions, at, label=value)
+
+
 def bare(text: str) -> Fault:
     return lambda questions, at: with_ending(questions, at, text, right=bool(at % 2))
 
@@ -97,19 +131,34 @@ PLANTED: list[tuple[str, Fault]] = [
     ("duplicate_options", fourth_twice),
     ("gold_among_distractors", gold_among),
     ("gold_among_distractors", fourth_is_gold),
+    ("gold_among_distractors", unseen_twin),
+    ("gold_among_distractors", found_is_wrong),
     ("empty_ending", bare("")),
+    ("empty_ending", bare("\u3164\u200d!")),
     ("empty_ending", bare(" .")),
     ("gen_outside_train", gen_in_test),
+    ("empty_context", no_context),
+    ("label_out_of_range", label(4)),
+    ("label_out_of_range", label(-1)),
     ("group_in_two_splits", divided_group),
+    ("group_in_two_splits", divided_video),
+    ("groups_alike", alike_group("movie ONE")),
+    ("groups_alike", alike_group(" Ｍovie\u200bOne ".replace("\u200b", " "))),
     ("context_across_splits", divided_context),
     ("answer_across_splits", answer_elsewhere),
     ("label_imbalance", one_place),
     ("control_characters", bare("stops \x07 here.")),
     ("control_characters", sentence("\u202e")),
     ("control_characters", bare("half \ud800 a pair.")),
+    ("control_characters", bare("ends\r\nhere.")),
+    ("control_characters", bare("\ufeffbegins here.")),
+    ("control_characters", bare("hy\u00adphen.")),
+    ("control_characters", sentence("\u2028.")),
     ("stray_space", bare("stops  here.")),
     ("stray_space", bare("stops here. ")),
     ("stray_space", sentence("\u00a0")),
+    ("long_text", bare("on and " * 200 + "on.")),
+    ("long_text", sentence(" And so on." * 100)),
 ]
 
 
@@ -133,15 +182,17 @@ def test_a_planted_fault_is_found_and_nothing_else(kind: str, fault: Fault, coun
                                                    data: st.DataObject) -> None:  # fmt: skip
     at = data.draw(st.integers(0, count - 1))
     planted = fault(clean_set(count), at)
-    # An ending " ." has also a stray space.
-    expected = {kind} | ({"stray_space"} if any(" ." in q.endings for q in planted) else set())
+    texts = [text for q in planted for text in (q.sent1, *q.endings)]
+    spaced = any(text != " ".join(text.split()) for text in texts)
+    expected = {kind} | ({"stray_space"} if spaced else set())  # a line end is one, say
     order = data.draw(st.permutations(planted))
     report = check(order)
     assert kinds(report) == expected
     (problem,) = (p for p in report.problems if p.kind == kind)
     assert problem.count == len(problem.places) == 1
     assert problem.sentence.startswith("1 ") and problem.sentence.endswith(".")
-    if kind not in ("label_imbalance", "group_in_two_splits", "context_across_splits"):
+    two = ("label_imbalance", "group_in_two_splits", "groups_alike", "context_across_splits")
+    if kind not in two:
         split, row, context = problem.places[0].replace(",", "").split()
         assert [q for q in order if q.split == split][int(row)].context_id == context
 
@@ -167,6 +218,22 @@ def test_the_next_caption_as_context_is_normal_within_a_split() -> None:
     japanese = dataclasses.replace(first, sent2="猫が", endings=("窓を開ける。", "a", "b", "c"))
     report = check([japanese, made(2, "val", 1, sent1="猫が窓を開ける。")])
     assert kinds(report) == {"answer_across_splits"}
+
+
+def test_a_movie_has_many_videos_and_is_one_group() -> None:
+    """Divided, it is one fault, however many of its videos are told apart or divided with it."""
+    clips = [made(i, "train", i % 4, group="movie") for i in range(4)]
+    assert check(clips).problems == ()
+    others = [made(9 + i, "val", i % 4, group="movie", video_id=f"anetv_{i}") for i in range(4)]
+    (problem,) = check([*clips, *others]).problems
+    assert (problem.kind, problem.count) == ("group_in_two_splits", 1)
+
+
+def test_what_scripts_need_is_not_blamed() -> None:
+    """Joiners, marks of direction, variation selectors; ids that differ by case in one split."""
+    texts = ("می\u200cخواهم بروم.", "\u200fשלום.", "ok\ufe0f go.", "क\u094d\u200dष.")
+    first = made(1, "train", 0, endings=texts, distractors=(), group="a")
+    assert check([first, made(2, "train", 1, group="A")]).problems == ()
 
 
 def test_a_gen_question_shares_the_context_of_its_found_one() -> None:
