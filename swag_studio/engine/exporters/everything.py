@@ -1,7 +1,9 @@
 """All that may be told of each question, a line each, in one JSONL file.
 
-The lines of the test split say neither which ending is right nor what people made of each; their
-`index` is that of the test set's key. Where each word came from is told by provenance.jsonl.
+The lines of the test split say neither which ending is right nor what people made of each. Nor do
+they have the ids of the question and its context: those are hashes of the right ending among other
+things, and whoever tries the four would know it. `split` and `index` name a question in any split,
+in the test set's key and in provenance.jsonl, which tells where each word came from.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ FILE = "everything.jsonl"
 class Everything:
     """One object a line, with the same keys in each; `index` is the row in the split's CSV file.
 
-    `label`, `right` and `distractors` are null in the test split.
+    In the test split `id`, `context_id`, `label`, `full_source`, `right`, `distractors` are null.
     """
 
     name = "everything"
@@ -43,10 +45,10 @@ def record(q: Question, index: int) -> dict[str, Any]:
     right = {"id": q.right_id, "text": q.right, "type": q.right_type, "kind": q.right_kind}
     wrong = [{"id": d.id, "text": d.text, "type": d.type, "kind": d.kind} for d in q.distractors]
     return {
-        "id": q.id,
+        "id": q.id if told else None,
         "split": q.split,
         "index": index,
-        "context_id": q.context_id,
+        "context_id": q.context_id if told else None,
         "video_id": q.video_id,
         "group": q.group,
         "fold": q.fold,

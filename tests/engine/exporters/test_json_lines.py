@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from made_questions import any_questions, made
 
 from swag_studio.engine.exporters.everything import FILE, Everything
 from swag_studio.engine.exporters.hellaswag import HellaSwag
-from swag_studio.records import SPLITS, Question
+from swag_studio.records import SPLITS, Question, content_id, context_id, ending_id
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -57,14 +60,18 @@ def test_everything_carries_every_text(questions: list[Question]) -> None:
     with TemporaryDirectory() as name:
         list(Everything().export(questions, Path(name)))
         found = lines(Path(name) / FILE)
-    assert [line["id"] for line in found] == [q.id for q in questions]
+    rows: Counter[str] = Counter()
     for line, q in zip(found, questions, strict=True):
+        assert (line["split"], line["index"]) == (q.split, rows[q.split])
+        rows[q.split] += 1
         assert line["endings"] == list(q.endings)
         assert line["startphrase"] == q.sent1 + " " + q.sent2
         if q.split == "test":
-            assert line["label"] is line["right"] is line["distractors"] is None
+            untold = ("id", "context_id", "label", "full_source", "right", "distractors")
+            assert all(line[key] is None for key in untold)
         else:
             assert line["label"] == q.label and line["right"]["text"] == q.right
+            assert (line["id"], line["context_id"]) == (q.id, q.context_id)
             assert [d["text"] for d in line["distractors"]] == [d.text for d in q.distractors]
 
 
@@ -77,3 +84,20 @@ def test_a_test_line_does_not_tell_the_answer(tmp_path: Path) -> None:
         told.append({**line, "endings": sorted(line["endings"])})
     assert told[0] == told[1] == told[2] == told[3]
     assert "e3" not in json.dumps(told[0])  # the right ending's id
+
+
+@pytest.mark.parametrize("exporter", [Everything(), HellaSwag()])
+def test_no_id_of_a_test_line_follows_from_the_right_ending(tmp_path: Path, exporter: Any) -> None:
+    """Who tries each ending as the found one, as ids are made of it, finds none of them."""
+    q = made(3, "test", 2)
+
+    def ids(found: str) -> tuple[str, str, str]:
+        context = context_id(q.group, q.position, q.sent1, q.sent2, found)
+        ending = ending_id(context, found)
+        return context, ending, content_id("question", context, "gold", ending)
+
+    context, ending, question = ids(q.right)
+    hashed = dataclasses.replace(q, id=question, context_id=context, right_id=ending)
+    list(exporter.export([hashed], tmp_path))
+    text = "".join(p.read_text("utf-8") for p in tmp_path.iterdir())
+    assert q.right in text and not [id for e in q.endings for id in ids(e) if id in text]
