@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from swag_studio.engine import released
+from swag_studio.errors import ProjectError
 from swag_studio.records import SPLITS, Question
 
 _MOST_NAMED = 5
@@ -89,8 +90,15 @@ class ReleaseDiff:
 def compare(first: Path, second: Path) -> ReleaseDiff:
     """The difference between the releases in two folders.
 
-    Raises ProjectError when one is none, or is damaged. Keeps some hashes per question.
+    Raises ProjectError when one is none, or its files are not as they were written. Keeps some
+    hashes per question.
     """
+    for folder in (first, second):
+        if damaged := released.damaged(folder):
+            raise ProjectError(
+                f"{folder / damaged[0]} is missing, or not as it was written, so {folder.name} "
+                "cannot be compared. Write the release anew."
+            )
     manifests = released.manifest_of(first), released.manifest_of(second)
     before, after = (
         {(q.context_id, q.gold_source): _facts(q) for q in released.questions(folder)}
@@ -180,9 +188,15 @@ def _unequal_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> di
 
 
 def _settings(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a manifest is compared key by key; a draft's has no policy."""
-    policy = manifest.get("verification", {}).get("policy", {})
-    return {"package": manifest["package"], "policy": policy, "recipe": manifest["recipe"]}
+    """What of a manifest is compared key by key; a draft's has no policy, title and the like."""
+    told = ("title", "licence", "language", "simulated", "unverified", "overrides")
+    return {
+        **{name: manifest[name] for name in told if name in manifest},
+        "sources": {s["file"]: s["sha256"] for s in manifest.get("sources", ())},
+        "package": manifest["package"],
+        "policy": manifest.get("verification", {}).get("policy", {}),
+        "recipe": manifest["recipe"],
+    }
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:

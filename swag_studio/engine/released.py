@@ -44,8 +44,18 @@ def damaged(folder: Path) -> list[str]:
 def questions(folder: Path) -> Iterator[Question]:
     """The questions of a release in its order, with what its provenance tells of them.
 
-    Streams. Raises ProjectError when files are missing or do not belong together.
+    Streams. Raises ProjectError when files are missing, cannot be read, or do not belong together.
     """
+    try:
+        yield from _questions(folder)
+    except (UnicodeDecodeError, csv.Error):
+        raise ProjectError(
+            f"The files in {folder} are damaged: not all are tables or lines in UTF-8. Write the "
+            "release anew."
+        ) from None
+
+
+def _questions(folder: Path) -> Iterator[Question]:
     with ExitStack() as stack:
 
         def opened(name: str) -> TextIO:
@@ -60,11 +70,12 @@ def questions(folder: Path) -> Iterator[Question]:
             try:
                 entry = json.loads(line)
                 row = next(rows[entry["split"]])
-                label = (next(key) if entry["split"] == "test" else row)["label"]
-                if int(row[""]) != entry["index"]:
+                told = next(key) if entry["split"] == "test" else row
+                if not int(row[""]) == int(told[""]) == entry["index"]:
                     raise ValueError("another row")
+                label = told["label"]
                 question = _question(entry, row, int(label))
-            except (ValueError, KeyError, TypeError, IndexError, StopIteration):
+            except (ValueError, KeyError, TypeError, IndexError, AttributeError, StopIteration):
                 raise ProjectError(
                     f"{folder / PROVENANCE}, line {number}: it does not fit the CSV files beside "
                     "it. Write the release anew."
@@ -78,10 +89,13 @@ def questions(folder: Path) -> Iterator[Question]:
 
 
 def _question(entry: Mapping[str, Any], row: Mapping[str, str], label: int) -> Question:
-    endings = tuple(
-        row[f"ending{i}"] for i in range(sum(name.startswith("ending") for name in row))
-    )
-    told = entry["endings"]  # a draft's has neither texts nor types
+    count = sum(name.startswith("ending") for name in row if name)  # None: more cells than columns
+    endings = tuple(row[f"ending{i}"] for i in range(count))
+    told = entry["endings"]  # a draft's has no texts, types or places
+    if None in row or None in row.values() or not 0 <= label < count:
+        raise ValueError("another row")
+    if any(e["text"] != endings[e["place"]] for e in told if e.get("place") is not None):
+        raise ValueError("other endings")
     right = told[label]
     wrong = [e for e in told if e is not right and "text" in e]
     return Question(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from made_questions import clean_set, made, write_release
 
 from swag_studio.engine.release_diff import Change, ReleaseDiff, compare
+from swag_studio.errors import ProjectError
 from swag_studio.records import Distractor, Question
 
 
@@ -84,6 +85,29 @@ def test_the_gen_question_of_a_context_is_one_of_its_own(tmp_path: Path) -> None
     gen = dataclasses.replace(gold, gold_source="gen", label=1)
     found = difference(tmp_path, [gold], [gold, gen])
     assert found.added == (Change("c1", "gen", "train"),) and found.unchanged == 1
+
+
+def test_files_that_changed_since_are_not_called_equal(tmp_path: Path) -> None:
+    first = write_release(tmp_path / "1.0.0", clean_set(9))
+    second = write_release(tmp_path / "1.1.0", clean_set(9))
+    assert compare(first, second).same
+    path = second / "train.csv"
+    path.write_text(path.read_text("utf-8").replace("man", "dog"), "utf-8")
+    with pytest.raises(ProjectError, match=r"train\.csv is missing, or not as it was written"):
+        compare(first, second)
+
+
+def test_licence_sources_and_overrides_are_settings(tmp_path: Path) -> None:
+    questions = clean_set(6)
+    told = {"licence": "", "overrides": [], "sources": [{"file": "a.json", "sha256": "1"}]}
+    later = {"licence": "cc0-1.0", "overrides": ["stray_space"]}
+    first = write_release(tmp_path / "1.0.0", questions, **told)
+    second = write_release(tmp_path / "1.1.0", questions, **later, sources=[])
+    assert compare(first, second).settings == {
+        "licence": ("", "cc0-1.0"),
+        "overrides": ([], ["stray_space"]),
+        "sources.a.json": ("1", None),
+    }
 
 
 def test_settings_and_files(tmp_path: Path) -> None:

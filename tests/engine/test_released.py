@@ -49,6 +49,10 @@ def test_a_published_release_and_a_draft_are_read(tmp_path: Path) -> None:
         assert all(q.split == found[q.context_id].split for q in questions)
         assert check(questions).errors == ()
     assert all(3 <= len(q.distractors) <= 4 for q in released.questions(folders[0]))
+    csv_file = folders[0] / "test.csv"
+    csv_file.write_text(csv_file.read_text("utf-8").replace("wrong 1 of", "wrong I of"), "utf-8")
+    with pytest.raises(ProjectError, match="does not fit"):
+        list(released.questions(folders[0]))
 
 
 def test_files_that_changed_are_named(tmp_path: Path) -> None:
@@ -76,6 +80,28 @@ def test_a_row_of_another_question_is_refused(tmp_path: Path) -> None:
     text = (folder / "val.csv").read_text("utf-8")
     (folder / "val.csv").write_text(text.replace("\n1,", "\n7,"), "utf-8")
     with pytest.raises(ProjectError, match="line 5: it does not fit"):
+        list(released.questions(folder))
+
+
+@pytest.mark.parametrize("name", ["val.csv", "test_key.csv", "provenance.jsonl"])
+@pytest.mark.parametrize("junk", [b"\xff\xfe", b'"', b"\x00" * 3, b"[]\n", b"9" * 140_000])
+@pytest.mark.parametrize("at", [0, 60, 10_000])
+def test_junk_is_refused_in_a_sentence(tmp_path: Path, name: str, junk: bytes, at: int) -> None:
+    folder = write_release(tmp_path / "1.0.0", clean_set(12))
+    data = (folder / name).read_bytes()
+    (folder / name).write_bytes(data[:at] + junk + data[at:])
+    with pytest.raises(ProjectError):
+        list(released.questions(folder))
+
+
+@pytest.mark.parametrize("label", ["4", "-1", "", "x"])
+@pytest.mark.parametrize("name", ["val.csv", "test_key.csv"])
+def test_a_label_that_names_no_ending_is_refused(tmp_path: Path, name: str, label: str) -> None:
+    folder = write_release(tmp_path / "1.0.0", clean_set(12))
+    *kept, last, _ = (folder / name).read_text("utf-8").split("\n")
+    changed = f"{last.rpartition(',')[0]},{label}"
+    (folder / name).write_text("\n".join([*kept, changed, ""]), "utf-8")
+    with pytest.raises(ProjectError, match=r"line 1[12]: it does not fit"):
         list(released.questions(folder))
 
 
