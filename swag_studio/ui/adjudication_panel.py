@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.judging import LABELS, Adjudication, Judgement, Label, problem, shown_order
-from swag_studio.ui.page import card, set_role, splitter
+from swag_studio.ui.page import bare, card, set_role, splitter
 from swag_studio.ui.people_readings import Tie
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
@@ -109,11 +109,8 @@ class AdjudicationPanel(QWidget):
         layout.addStretch(1)
         area = QScrollArea()
         area.setWidgetResizable(True)
-        area.setWidget(inner)
         area.setAccessibleName("Answers side by side")
-        area.setStyleSheet("QScrollArea { background: transparent; }")
-        area.viewport().setAutoFillBackground(False)
-        inner.setAutoFillBackground(False)
+        bare(area, inner)
         return card(area, margins=6)
 
     # --- showing -----------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from swag_studio.ui import people_readings as readings
 from swag_studio.ui.adjudication_panel import AdjudicationPanel
 from swag_studio.ui.agreement_panel import AgreementPanel
 from swag_studio.ui.candidates_page import Worded
+from swag_studio.ui.late import Late
 from swag_studio.ui.page import Page, set_role
 from swag_studio.ui.people_actions import PeopleActions
 from swag_studio.ui.people_panel import PeoplePanel
@@ -55,8 +56,10 @@ class AgreementPage(Page):
         self._next = "filter"  # what the primary button does
         self.deeds = PeopleActions(workspace, self)
         self.deeds.told.connect(self._say)
-        self.people, self.agreement = PeoplePanel(), AgreementPanel(workspace.theme)
-        self.adjudication, self.plan = AdjudicationPanel(), PlanPanel()
+        self.people = PeoplePanel()
+        self.agreement_tab = Late(self._make_agreement)
+        self.adjudication_tab = Late(self._make_adjudication)
+        self.plan_tab = Late(self._make_plan)
         self.message = QLabel("")
         self.message.setTextFormat(Qt.TextFormat.PlainText)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -70,14 +73,14 @@ class AgreementPage(Page):
         self.worded: list[Worded] = []
         for panel, name in (
             (self.people, "People"),
-            (self.agreement, "Agreement"),
-            (self.adjudication, "Adjudicate"),
+            (self.agreement_tab, "Agreement"),
+            (self.adjudication_tab, "Adjudicate"),
         ):
             worded = Worded(panel)
             worded.setContentsMargins(0, 0, 0, 0)
             self.worded.append(worded)
             self.tabs.addTab(worded, name)
-        self.tabs.addTab(self.plan, "Plan")
+        self.tabs.addTab(self.plan_tab, "Plan")
         self.body.addWidget(self.message)
         self.body.addWidget(self.tabs)
         self._connect()
@@ -88,10 +91,37 @@ class AgreementPage(Page):
         self.deeds.busy_changed.connect(self.people.set_busy)
         self.people.asked.connect(self._asked)
         self.people.count_simulated.connect(self.deeds.count_simulated)
-        self.agreement.who_chosen.connect(self._choose_who)
-        self.agreement.measure_chosen.connect(lambda _: self._read_parts())
-        self.adjudication.settled.connect(self._settle)
-        self.plan.plan_changed.connect(self._keep_plan)
+
+    def _make_agreement(self) -> AgreementPanel:
+        panel = AgreementPanel(self.workspace.theme)
+        panel.who_chosen.connect(self._choose_who)
+        panel.measure_chosen.connect(lambda _: self._read_parts())
+        return panel
+
+    def _make_adjudication(self) -> AdjudicationPanel:
+        panel = AdjudicationPanel()
+        panel.settled.connect(self._settle)
+        return panel
+
+    def _make_plan(self) -> PlanPanel:
+        panel = PlanPanel()
+        panel.plan_changed.connect(self._keep_plan)
+        return panel
+
+    @property
+    def agreement(self) -> AgreementPanel:
+        """How far they agree."""
+        return self.agreement_tab.content()
+
+    @property
+    def adjudication(self) -> AdjudicationPanel:
+        """What is tied."""
+        return self.adjudication_tab.content()
+
+    @property
+    def plan(self) -> PlanPanel:
+        """What is left to do."""
+        return self.plan_tab.content()
 
     # --- hooks -------------------------------------------------------------------------------
 
@@ -106,7 +136,6 @@ class AgreementPage(Page):
         elif self.work is None or self.work.version != run.version:
             self.work = readings.human_work(self.workspace.project, run)
             self.overview = self.figures = None
-            self.adjudication.seed = self.work.seed
             self._words("Reading how the verification stands …")
             self.tell("", "muted", "")
         self.deeds.work = self.work
@@ -181,7 +210,7 @@ class AgreementPage(Page):
     def _show_overview(self, overview: Overview) -> None:
         self.overview = self.deeds.overview = overview
         self.people.show_overview(overview)
-        self.plan.show_overview(overview)
+        self.plan_tab.tell(lambda plan: plan.show_overview(overview))
         self.worded[PEOPLE].show_content()
         ties = overview.kinds.get("adjudicate", 0)
         self.tabs.setTabText(ADJUDICATE, f"Adjudicate ({ties:,})" if ties else "Adjudicate")
@@ -218,6 +247,7 @@ class AgreementPage(Page):
 
     def _show_ties(self, ties: list[Tie]) -> None:
         assert self.work is not None
+        self.adjudication.seed = self.work.seed
         if not self.adjudication.by.text():
             self.adjudication.by.setText(curating.who(self.work.store) or curating.login())
         overview = self.overview

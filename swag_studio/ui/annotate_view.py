@@ -20,8 +20,8 @@ from swag_studio.ui.annotate_keys import UNDO, KeyMap
 from swag_studio.ui.annotate_parts import CommentBox, IdleCard, SavedState, SkipStrip
 from swag_studio.ui.flow import FlowLayout
 from swag_studio.ui.guidelines import GuidelinesPanel
+from swag_studio.ui.page import bare, set_role, splitter
 from swag_studio.ui.page import card as framed
-from swag_studio.ui.page import set_role, splitter
 
 BUTTONS = {
     "submit": "Submit",
@@ -57,10 +57,7 @@ class BenchView(QWidget):
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setAccessibleName("The item")
-        self.area.setStyleSheet("QScrollArea { background: transparent; }")
-        self.area.setWidget(self.card)
-        self.area.viewport().setAutoFillBackground(False)
-        self.card.setAutoFillBackground(False)
+        bare(self.area, self.card)
         self.comment, self.strip, self.saved = CommentBox(), SkipStrip(), SavedState()
         self.note = QLabel()
         self.note.setWordWrap(True)

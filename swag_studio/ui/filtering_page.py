@@ -5,7 +5,7 @@ The page keeps the runs and knows which is at work; its tabs show what they are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
@@ -16,13 +16,13 @@ from swag_studio import evidence as clues
 from swag_studio.diagnosis import Diagnosis, diagnose
 from swag_studio.events import Metric, Progress
 from swag_studio.evidence import Evidence
-from swag_studio.project import Project
 from swag_studio.recipe import Recipe
 from swag_studio.ui.diagnosis_panel import DiagnosisPanel
 from swag_studio.ui.filter_curves_panel import CurvesPanel
 from swag_studio.ui.forms import RecipeForm
+from swag_studio.ui.late import Late
 from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled, set_role
-from swag_studio.ui.runs_panel import WAYS, FilterRun
+from swag_studio.ui.runs_panel import WAYS, FilterRun, contexts_behind, read_runs
 from swag_studio.ui.theme import ems
 from swag_studio.ui.watch_panel import WatchPanel
 from swag_studio.ui.words import MEMBERS, count
@@ -60,18 +60,14 @@ class FilteringPage(Page):
         self._own: int | None = None  # the version that the recipe has
         self._chosen: int | None = None  # the version that someone wants to see
         self._progress: Progress | None = None
+        self._recipe = workspace.project.recipe
         self._asked: tuple[object, ...] = ()  # what the last diagnosis was asked for
         self._evidence_changes = 0
         self.curves = CurvesPanel(workspace.theme)
         self.curves.runs.toggled.connect(lambda *_: self._draw())
-        self.diagnosis = DiagnosisPanel(workspace)
-        self.diagnosis.iteration_chosen.connect(self._diagnose)
-        self.diagnosis.watch_requested.connect(self.watch_context)
-        self.diagnosis.recipe_requested.connect(self.show_in_recipe)
-        self.watch = WatchPanel(workspace)
-        self.form = RecipeForm("filter", workspace.project.recipe, states=workspace.project.states)
-        self.form.setMaximumWidth(ems(self, 100))
-        self.form.changed.connect(self._recipe_changed)
+        self.diagnosis_tab = Late(self._make_diagnosis)
+        self.watch_tab = Late(lambda: WatchPanel(workspace))
+        self.recipe_tab = Late(self._make_recipe)
         self._build()
         self._draw()
 
@@ -91,11 +87,10 @@ class FilteringPage(Page):
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.setAccessibleName("Views of the filter runs")
-        self.recipe_tab = scrolled(self.form, "Recipe")
         for title, tab in (
             ("Curves", self.first),
-            ("Diagnosis", self.diagnosis),
-            ("Sample watch", self.watch),
+            ("Diagnosis", self.diagnosis_tab),
+            ("Sample watch", self.watch_tab),
             ("Recipe", self.recipe_tab),
         ):
             self.tabs.addTab(tab, title)
@@ -107,14 +102,44 @@ class FilteringPage(Page):
         self.tabs.currentChanged.connect(lambda _: self._diagnose())
         self.body.addWidget(self.tabs, 1)
 
+    def _make_diagnosis(self) -> DiagnosisPanel:
+        panel = DiagnosisPanel(self.workspace)
+        panel.iteration_chosen.connect(self._diagnose)
+        panel.watch_requested.connect(self.watch_context)
+        panel.recipe_requested.connect(self.show_in_recipe)
+        return panel
+
+    def _make_recipe(self) -> QWidget:
+        states = self.workspace.project.states
+        self._form = form = RecipeForm("filter", self._recipe, states=states)
+        form.setMaximumWidth(ems(self, 100))
+        form.changed.connect(self._recipe_changed)
+        return scrolled(form, "Recipe")
+
+    @property
+    def diagnosis(self) -> DiagnosisPanel:
+        """What keeps the shown run above chance."""
+        return self.diagnosis_tab.content()
+
+    @property
+    def watch(self) -> WatchPanel:
+        """Single contexts of the shown run."""
+        return self.watch_tab.content()
+
+    @property
+    def form(self) -> RecipeForm:
+        """The recipe's section."""
+        self.recipe_tab.content()
+        return self._form
+
     # --- hooks -------------------------------------------------------------------------------
 
     def refresh(self, tables: frozenset[str]) -> None:
         if not self.running:
             self._live = self._progress = None
-        recipe = self.workspace.project.recipe
-        if recipe != self.form.recipe:
-            self.form.set_recipe(recipe)
+        self._recipe = self.workspace.project.recipe
+        if self.recipe_tab.made and self._recipe != self.form.recipe:
+            self.form.set_recipe(self._recipe)
         state = self.state()
         self._own = state.artifact.version if state is not None and state.artifact else None
         if "evidence" in tables:
@@ -123,7 +148,8 @@ class FilteringPage(Page):
         if not tables or tables & MINE:
             self._load()
         self._tell()
-        self.watch.refresh(tables)
+        if self.watch_tab.made:
+            self.watch.refresh(tables)
 
     def show_progress(self, progress: Progress) -> None:
         if progress.stage == self.stage:
@@ -202,9 +228,10 @@ class FilteringPage(Page):
         ticked = [v for v in self.curves.runs.overlaid if shown is None or v != shown.version]
         self.curves.show_runs(shown, [self.runs[v] for v in ticked if v in self.runs])
         self.first.setCurrentIndex(1 if shown is not None else 0)
-        for tab in (self.diagnosis, self.watch):
+        for tab in (self.diagnosis_tab, self.watch_tab):
             self.tabs.setTabEnabled(self.tabs.indexOf(tab), shown is not None)
-        self.watch.show_version(shown.version if shown is not None else None)
+        version = shown.version if shown is not None else None
+        self.watch_tab.tell(lambda watch: watch.show_version(version))
 
     def _list_runs(self) -> None:
         shown, runs = self.shown, [self.runs[v] for v in sorted(self.runs)]
@@ -229,16 +256,16 @@ class FilteringPage(Page):
     def _diagnose(self) -> None:
         """Has the shown run judged: once an iteration, and only for those who look."""
         run, tab = self.shown, self.tabs.currentWidget()
-        if run is None or not self.isVisible() or tab not in (self.first, self.diagnosis):
+        if run is None or not self.isVisible() or tab not in (self.first, self.diagnosis_tab):
             return
-        wanted = self.diagnosis.iteration
+        wanted = self.diagnosis.iteration if self.diagnosis_tab.made else None
         stand = (run.version, run.artifact.done, run.points.iterations)
         asked = (*stand, self._evidence_changes, wanted)
         if asked == self._asked:
             return
         self._asked = asked
         if run.recipe is None:
-            self.diagnosis.show_words("This run's recipe is of another version of the program.")
+            self._say("This run's recipe is of another version of the program.")
             return
         recipe, metrics, tested = run.recipe, run.points.metrics(), contexts_behind(run)
         project, artifact = self.workspace.project, run.artifact
@@ -251,20 +278,25 @@ class FilteringPage(Page):
             judged = diagnose(metrics, latest, recipe, tested)
             return Found(run.version, iterations, shown, judged)
 
-        self.workspace.reader.ask(
-            "filter diagnosis", read, self._diagnosed, self.diagnosis.show_words
-        )
+        self.workspace.reader.ask("filter diagnosis", read, self._diagnosed, self._say)
+
+    def _say(self, words: str) -> None:
+        self.diagnosis_tab.tell(lambda panel: panel.show_words(words))
 
     def _diagnosed(self, found: Found) -> None:
         if (run := self.shown) is None or found.version != run.version:
             return
-        self.diagnosis.show_iterations(found.iterations)
-        self.diagnosis.show_diagnosis(found.diagnosis, found.evidence)
+
+        def show(panel: DiagnosisPanel) -> None:
+            panel.show_iterations(found.iterations)
+            panel.show_diagnosis(found.diagnosis, found.evidence)
+
+        self.diagnosis_tab.tell(show)
         self.curves.show_diagnosis(found.diagnosis)
 
     def watch_context(self, context_id: str) -> None:
         """Shows how a context's distractors changed."""
-        self.tabs.setCurrentWidget(self.watch)
+        self.tabs.setCurrentWidget(self.watch_tab)
         self.watch.show_context(context_id)
 
     # --- recipe ------------------------------------------------------------------------------
@@ -286,7 +318,7 @@ class FilteringPage(Page):
     # --- heading -----------------------------------------------------------------------------
 
     def _tell(self) -> None:
-        recipe = self.form.recipe
+        recipe = self._recipe
         self.empty_words.setText(plan_words(recipe))
         if self.running:
             run = self.runs.get(self._live) if self._live is not None else None
@@ -317,32 +349,7 @@ class FilteringPage(Page):
         self.tell(STATE_WORDS[state.state], STATE_ROLES[state.state], hint, action)
 
 
-# --- reading and words ---------------------------------------------------------------------------
-
-
-def read_runs(
-    project: Project, known: Iterable[int], sought: Metric | None
-) -> tuple[list[FilterRun], int | None]:
-    """(the runs that are not `known`, the newest of them that has the point `sought`).
-
-    A done run never changes, so that it is read once.
-    """
-    store, passed = project.store, set(known)
-    runs = [
-        FilterRun.of(artifact, store.metrics("filter", artifact.version))
-        for artifact in store.artifacts("filter")
-        if artifact.version not in passed
-    ]
-    has = (run.version for run in reversed(runs) if sought is not None and run.points.has(sought))
-    return runs, next(has, None)
-
-
-def contexts_behind(run: FilterRun) -> int:
-    """The contexts behind each accuracy of a run that is done; 0 where it is not known yet."""
-    contexts = run.artifact.summary.get("contexts")
-    if run.recipe is None or not isinstance(contexts, int):
-        return 0
-    return contexts - round(contexts * run.recipe.filter.train_share)
+# --- words ---------------------------------------------------------------------------------------
 
 
 def progress_words(progress: Progress | None, recipe: Recipe) -> str:

@@ -68,7 +68,6 @@ class Histogram(QWidget):
         ignored = QSizePolicy.Policy.Ignored  # pyqtgraph's wish of 480 pixels
         self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, ignored)
         item = self.plot.getPlotItem()
-        item.setMenuEnabled(False)
         item.hideButtons()
         item.setMouseEnabled(False, False)
         item.getViewBox().setLimits(yMin=0.0)

@@ -125,16 +125,27 @@ class MainWindow(QMainWindow):
         return super().event(event)
 
     def _build_next(self) -> None:
-        """Makes one page per turn of the event loop, the one that is shown first."""
-        rest = [i for i in range(len(self.step_list)) if i not in self._pages]
+        """Makes one page per turn of the event loop, the one that is shown first.
+
+        Its code is read in the background before: half a second for what draws charts.
+        """
         self._builder.stop()  # a page that cannot be made is told of once, not at each turn
+        rest = [i for i in range(len(self.step_list)) if i not in self._pages]
+        if rest:
+            step = self.step_list[rest[0] if self._pages else self._first]
+            self.workspace.reader.ask(
+                "page", lambda: step.fetch(self.workspace), lambda _: self._build_one()
+            )
+
+    def _build_one(self) -> None:
+        rest = [i for i in range(len(self.step_list)) if i not in self._pages]
         if not self._pages:
             self.show_page(self._first)
         elif rest:
             self.page(rest[0])
-        self._builder.start(BETWEEN_PAGES)
-        if len(self._pages) == len(self.step_list):
-            self._builder.stop()
+        if len(self._pages) < len(self.step_list):
+            self._builder.start(BETWEEN_PAGES)
+        else:
             self._keep_up(frozenset())  # with what a kill may have left undone
 
     # --- pages ---------------------------------------------------------------------------
@@ -147,12 +158,13 @@ class MainWindow(QMainWindow):
     def page(self, index: int) -> Page:
         """A page by its place in the bar. It is made if it is not there yet."""
         if index not in self._pages:
-            page = self.step_list[index].load()(self.workspace)
+            area = self.stack.widget(index)
+            assert isinstance(area, QScrollArea)
+            # Made in its place: each move makes Qt style all that it has anew.
+            page = self.step_list[index].load()(self.workspace, area.viewport())
             page.go_to.connect(self._go_to)
             page.context_wanted.connect(self._show_context)
             self._pages[index] = page
-            area = self.stack.widget(index)
-            assert isinstance(area, QScrollArea)
             area.setWidget(page)
             page.refresh(frozenset())
         return self._pages[index]

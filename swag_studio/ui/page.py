@@ -32,10 +32,13 @@ STATE_ROLES = {"done": "good", "stale": "warn", "unfinished": "warn", "missing":
 
 
 def set_role(label: QWidget, role: str) -> None:
-    """Gives a label one of the style sheet's roles, and has it drawn anew."""
+    """Gives a label one of the style sheet's roles, and has it drawn anew where it was drawn."""
+    if label.property("role") == role:
+        return
     label.setProperty("role", role)
-    label.style().unpolish(label)
-    label.style().polish(label)
+    if label.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+        label.style().unpolish(label)
+        label.style().polish(label)
 
 
 class Page(QWidget):
@@ -85,6 +88,10 @@ class Page(QWidget):
         layout.addLayout(self.body, 1)
 
     # --- hooks ---------------------------------------------------------------------------
+
+    @classmethod
+    def prepare(cls, workspace: Workspace) -> None:
+        """Called in the reading thread before a page is made, for what takes long to import."""
 
     def refresh(self, tables: frozenset[str]) -> None:
         """Rows of these tables changed; empty when everything may have (project opened)."""
@@ -149,16 +156,22 @@ def scrolled(widget: QWidget, heading: str) -> QWidget:
     """A widget under a heading in a scroll area that grows with it."""
     title = QLabel(heading)
     title.setWordWrap(True)
-    title.setStyleSheet("font-weight: 600")
+    set_role(title, "strong")
     area = QScrollArea()
     area.setWidgetResizable(True)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setWidget(widget)
     area.setAccessibleName(heading)
-    area.setStyleSheet("QScrollArea { background: transparent; }")  # the card's is seen
+    bare(area, widget)
+    return card(title, area)
+
+
+def bare(area: QScrollArea, widget: QWidget) -> None:
+    """Puts a widget into an area through which the card around it is seen.
+
+    By a property: with a style sheet of its own, all that is in it would be styled anew.
+    """
+    area.setProperty("bare", "true")
     area.viewport().setAutoFillBackground(False)
+    area.setWidget(widget)
     widget.setAutoFillBackground(False)
-    frame = card(title, area)
-    set_role(frame, "")
-    return frame

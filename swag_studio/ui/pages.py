@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
@@ -31,6 +32,14 @@ class Step:
         module, _, name = self.page.partition(":")
         loaded: type[Page] = getattr(importlib.import_module(module), name)
         return loaded
+
+    def fetch(self, workspace: Workspace) -> None:
+        """Does what can be done in another thread before the page is made.
+
+        What goes wrong with it is told when the page is made.
+        """
+        with suppress(Exception):
+            self.load().prepare(workspace)
 
 
 _UI = "swag_studio.ui"

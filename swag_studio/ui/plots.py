@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -26,7 +27,10 @@ FEW = 4  # points of a plain series that are marked one by one
 
 
 class Canvas(pg.PlotWidget):  # type: ignore[misc]
-    """A plot that takes the room it is given."""
+    """A plot that takes the room it is given, without pyqtgraph's menus."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(enableMenu=False, **options)
 
     def sizeHint(self) -> QSize:
         """Qt's own is that of the scene, which is as large as the plot was: it never shrank."""
@@ -67,7 +71,6 @@ class Plot(Canvas):
         self.setMinimumHeight(120)
         self.setViewportUpdateMode(self.ViewportUpdateMode.FullViewportUpdate)
         item = self.getPlotItem()
-        item.setMenuEnabled(False)
         item.hideButtons()
         item.showGrid(x=False, y=True, alpha=0.25)
         self._axis.setZValue(-1000)  # the grid under the lines

@@ -117,6 +117,10 @@ class ReleasePage(Page):
 
     # --- hooks -------------------------------------------------------------------------------
 
+    @classmethod
+    def prepare(cls, workspace: Workspace) -> None:
+        workspace.jobs.release_formats()
+
     def refresh(self, tables: frozenset[str]) -> None:
         if tables and not tables & (WORK | WRITTEN):
             return

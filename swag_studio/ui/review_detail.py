@@ -26,7 +26,7 @@ from swag_studio.records import folded
 from swag_studio.reviewing import Curated
 from swag_studio.ui.features import feature
 from swag_studio.ui.flow import FlowLayout
-from swag_studio.ui.page import set_role, splitter
+from swag_studio.ui.page import bare, set_role, splitter
 from swag_studio.ui.review_dialogs import label
 from swag_studio.ui.review_notes import NotesPanel
 from swag_studio.ui.review_reading import Beside, Detail, Line, Shown
@@ -309,10 +309,7 @@ def _scrolling(content: QWidget) -> QScrollArea:
     area.setWidgetResizable(True)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setStyleSheet("QScrollArea { background: transparent; }")  # as the card around it
-    area.setWidget(content)
-    area.viewport().setAutoFillBackground(False)
-    content.setAutoFillBackground(False)
+    bare(area, content)
     return area
 
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 
 from swag_studio.errors import RecipeError
 from swag_studio.events import Metric
+from swag_studio.project import Project
 from swag_studio.recipe import Recipe, from_toml
 from swag_studio.records import Artifact
 from swag_studio.series import smoothed
@@ -167,6 +168,31 @@ def described(run: FilterRun, *, running: bool = False) -> str:
 
 
 # --- list ----------------------------------------------------------------------------------------
+
+
+def read_runs(
+    project: Project, known: Iterable[int], sought: Metric | None
+) -> tuple[list[FilterRun], int | None]:
+    """(the runs that are not `known`, the newest of them that has the point `sought`).
+
+    A done run never changes, so that it is read once.
+    """
+    store, passed = project.store, set(known)
+    runs = [
+        FilterRun.of(artifact, store.metrics("filter", artifact.version))
+        for artifact in store.artifacts("filter")
+        if artifact.version not in passed
+    ]
+    has = (run.version for run in reversed(runs) if sought is not None and run.points.has(sought))
+    return runs, next(has, None)
+
+
+def contexts_behind(run: FilterRun) -> int:
+    """The contexts behind each accuracy of a run that is done; 0 where it is not known yet."""
+    contexts = run.artifact.summary.get("contexts")
+    if run.recipe is None or not isinstance(contexts, int):
+        return 0
+    return contexts - round(contexts * run.recipe.filter.train_share)
 
 
 class RunsPanel(QWidget):

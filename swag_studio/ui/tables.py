@@ -9,7 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QGuiApplication,
     QKeyEvent,
@@ -242,9 +249,17 @@ class Table(QTableView):
         self._stretch()
         self._fit_height()
 
-    def changeEvent(self, event: Any) -> None:
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.Polish:
+            self._fit()
+        return done
+
+    def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (event.Type.FontChange, event.Type.StyleChange):
+        # Until it is polished, each widget that it is put into changes its style.
+        polished = self.testAttribute(Qt.WidgetAttribute.WA_WState_Polished)
+        if polished and event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
 
     def _fit(self) -> None:

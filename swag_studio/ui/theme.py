@@ -168,6 +168,7 @@ QFrame[drop="idle"] {{ border: 2px dashed {t.border}; }}
 QFrame[drop="over"] {{ border: 2px dashed {t.accent};
                        background: {t.raised}; }}
 QScrollArea {{ border: 0; background: {t.window}; }}
+QScrollArea[bare="true"] {{ background: transparent; }}
 QPushButton {{ padding: 5px 12px; }}
 QToolButton[step="true"] {{ padding: 4px 8px; border: 2px solid transparent;
                             border-radius: 4px; }}

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from swag_studio.events import Metric
 from swag_studio.ui.iteration_bar import IterationBar
-from swag_studio.ui.page import card, set_role, splitter
+from swag_studio.ui.page import bare, card, set_role, splitter
 from swag_studio.ui.slots_view import CHANGED, SlotsView
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
@@ -142,14 +142,11 @@ class WatchPanel(QWidget):
         self.told.setWordWrap(True)
         self.slots_view = SlotsView()
         area = self.area = QScrollArea()
-        area.setStyleSheet("QScrollArea { background: transparent; }")  # as the card around it
         area.setWidgetResizable(True)
         area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # keys scroll it
         area.setAccessibleName("The context and its distractors")
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(self.slots_view)
-        area.viewport().setAutoFillBackground(False)
-        self.slots_view.setAutoFillBackground(False)
+        bare(area, self.slots_view)
         area.setMinimumHeight(6 * self.fontMetrics().lineSpacing())
         self.changes = Table(
             "Every replacement in this context",

@@ -13,6 +13,7 @@ from swag_studio import recipe as recipes
 from swag_studio.project import Project
 from swag_studio.ui import help as sheets
 from swag_studio.ui.application import Application
+from swag_studio.ui.late import Late
 from swag_studio.ui.main_window import MainWindow
 
 
@@ -22,6 +23,8 @@ def window(application: Application, tmp_path: Path) -> MainWindow:
     window = application.open(tmp_path / "p.swag")
     assert window is not None
     window.make_pages()
+    for late in window.findChildren(Late):
+        late.content()
     return window
 
 

@@ -66,7 +66,7 @@ def page(qtbot: QtBot, workspace: Workspace, folder: Path) -> FilteringPage:
     page.show()
     page.refresh(frozenset())
     wait(qtbot, page)
-    page.tabs.setCurrentWidget(page.diagnosis)
+    page.tabs.setCurrentWidget(page.diagnosis_tab)
     wait(qtbot, page)
     return page
 
@@ -126,7 +126,7 @@ def test_a_clue_opens_the_contexts_that_show_it(
     monkeypatch.setattr(page.watch, "show_context", watched.append)
     click(qtbot, panel.contexts, 1)
     qtbot.mouseClick(panel.watch, LEFT)
-    assert watched == ["c1"] and page.tabs.currentWidget() is page.watch
+    assert watched == ["c1"] and page.tabs.currentWidget() is page.watch_tab
     page.tabs.setCurrentWidget(panel)
     click(qtbot, panel.clues, 1)
     assert texts(panel.contexts) == [] and not panel.watch.isEnabled()
