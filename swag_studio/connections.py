@@ -102,6 +102,14 @@ class Connections:
     def _query(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
         return iter(self.db.query(sql, list(parameters)))
 
+    def _rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """As `_query`, all at once, in a third of the time: for what is asked by the thousand."""
+        connection = self.db.conn
+        assert connection is not None
+        cursor = connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        return cursor.execute(sql, parameters).fetchall()
+
     def _stream(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[sqlite3.Row]:
         """The rows of a long read, as they stood at its first row.
 

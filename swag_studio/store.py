@@ -142,11 +142,11 @@ class Store(ContextTables, RoundTables, PacketTables):
 
     def caption(self, source_id: str, document: str, position: int) -> Caption | None:
         """One caption as imported, for provenance."""
-        row = self._one(
+        rows = self._rows(
             "SELECT * FROM captions WHERE source_id = ? AND document = ? AND position = ?",
             [source_id, document, position],
         )
-        return _caption(row) if row else None
+        return _caption(rows[0]) if rows else None
 
     def own_contexts(self) -> Iterator[tuple[str, OwnContext]]:
         """(source id, own context) of all published sources, by source and document."""
@@ -313,7 +313,7 @@ class Store(ContextTables, RoundTables, PacketTables):
         marks = ",".join("?" * len(ids))
         found = {
             r["id"]: _context(r)
-            for r in self._query(
+            for r in self._rows(
                 f"SELECT * FROM contexts WHERE version = ? AND id IN ({marks})", [version, *ids]
             )
         }

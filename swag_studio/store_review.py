@@ -211,7 +211,7 @@ class ReviewTables(PeopleTables):
         result: dict[str, Ending] = {}
         for part in sliced(ids, 500):
             marks = ",".join("?" * len(part))
-            for r in self._query(f"SELECT * FROM endings WHERE id IN ({marks})", part):
+            for r in self._rows(f"SELECT * FROM endings WHERE id IN ({marks})", part):
                 result[r["id"]] = Ending(r["id"], r["context_id"], r["text"], r["kind"], -1)
         return result
 
@@ -292,19 +292,21 @@ class ReviewTables(PeopleTables):
 
     def edits(self, *, context_id: str = "", batch: int = 0, version: int = 0) -> list[Edit]:
         """The log of a context or of a step, oldest first; of one filter version, or of all."""
-        steps = {b.id: b for b in self.batches()}
+        asked = {"context_id": context_id, "batch": batch, "version": version}
+        given = {column: value for column, value in asked.items() if value}
+        where = " AND ".join(f"e.{column} = ?" for column in given) or "1"  # so indices serve
         return [
             Edit(
-                steps[r["batch"]],
+                Batch(r["id"], r["at"], r["who"], r["name"], r["undoes"]),
                 r["context_id"],
                 Curated.from_json(r["before"]),
                 Curated.from_json(r["after"]),
             )
-            for r in self._query(
-                "SELECT * FROM edits WHERE (?1 = '' OR context_id = ?1) "
-                "AND (?2 = 0 OR batch = ?2) AND (?3 = 0 OR version = ?3) "
-                "ORDER BY batch, context_id",
-                [context_id, batch, version],
+            for r in self._rows(
+                "SELECT e.context_id, e.before, e.after, b.* FROM edits e "
+                f"JOIN edit_batches b ON b.id = e.batch WHERE {where} "
+                "ORDER BY e.batch, e.context_id",
+                list(given.values()),
             )
         ]
 

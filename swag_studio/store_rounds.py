@@ -229,8 +229,4 @@ class RoundTables(ReviewTables):
         return count
 
     def _of(self, sql: str, context_ids: Sequence[str], *before: Any) -> list[sqlite3.Row]:
-        connection = self.db.conn
-        assert connection is not None
-        cursor = connection.cursor()
-        cursor.row_factory = sqlite3.Row
-        return cursor.execute(sql, [*before, json.dumps(list(context_ids))]).fetchall()
+        return self._rows(sql, [*before, json.dumps(list(context_ids))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -171,6 +172,34 @@ def test_undo_and_redo_go_where_an_editor_would(store: Store, steps: list[str]) 
         assert len(store.batches()) >= length
     done, _ = store.undo_stacks()
     assert len(done) == len(past)
+
+
+def test_the_log_of_a_context_a_step_or_a_version_is_part_of_the_whole(store: Store) -> None:
+    ids = store.review_context_ids(store.review_ids(VERSION))
+    for number, (version, first, count) in enumerate(
+        [(VERSION, 4, 2), (1, 3, 1), (VERSION, 3, 3), (1, 3, 2), (VERSION, 5, 1)]
+    ):
+        changes = {}
+        for context in ids[first : first + count]:
+            before = store.curated(version, context)
+            changes[context] = (before, Curated(before.endings, comment=f"{number} {context}"))
+        store.apply_edits(version, f"curator {number}", f"Step {number}", changes)
+    steps, whole = store.batches(), store.edits()
+    versions = {step.id: version for step, version in zip(steps, (3, 1, 3, 1, 3), strict=True)}
+    assert [(edit.batch, edit.context_id) for edit in whole] == [
+        (steps[step], id) for step, places in enumerate([(4, 5), (3,), (3, 4, 5), (3, 4), (5,)])
+        for id in sorted(ids[place] for place in places)
+    ]  # fmt: skip
+    for context, batch, version in itertools.product(
+        ["", ids[3], ids[5], "other"], [0, 3, 9], [0, VERSION, 1]
+    ):
+        assert store.edits(context_id=context, batch=batch, version=version) == [
+            edit
+            for edit in whole
+            if context in ("", edit.context_id)
+            and batch in (0, edit.batch.id)
+            and version in (0, versions[edit.batch.id])
+        ]
 
 
 def test_an_edit_of_a_state_that_is_gone_changes_nothing(store: Store) -> None:

@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -193,21 +194,35 @@ def labels(seed: int, split: str, count: int) -> NDArray[np.int8]:
 
 
 def placed(question: Question, label: int, seed: int) -> Question:
-    """The question with its right ending at `label` and the wrong ones in seeded order.
+    """The question with its right ending at `label` and the wrong ones in seeded order."""
+    return dataclasses.replace(
+        question, endings=_inserted(_shuffled(question, seed), label), label=label
+    )
+
+
+def _shuffled(question: Question, seed: int) -> list[str]:
+    """The endings, the right one first and the wrong ones in seeded order.
 
     Not as they are sorted: from unlikely to likely is a giveaway.
     """
     rng = np.random.default_rng(seed_for(seed, _SEEDED, "order", question.id))
     right, *wrong = question.endings
-    endings = [wrong[place] for place in rng.permutation(len(wrong))]
-    endings.insert(label, right)
-    return dataclasses.replace(question, endings=tuple(endings), label=label)
+    return [right, *(wrong[place] for place in rng.permutation(len(wrong)))]
+
+
+def _inserted(endings: Iterable[str], label: int) -> tuple[str, ...]:
+    """The endings with the first one moved to `label`."""
+    right, *wrong = endings
+    wrong.insert(label, right)
+    return tuple(wrong)
 
 
 class Spool:
     """A release's questions in a file, each with a note of what people said: read many times.
 
-    Every reading places the right endings anew and the same. `counts` are questions by split.
+    So what can be done once is: a line is the values of a question, its wrong endings in their
+    final order, and then the note, which most readings pass over. Every reading places the right
+    endings anew and the same. `counts` are questions by split.
     """
 
     def __init__(self, path: Path, seed: int) -> None:
@@ -220,18 +235,32 @@ class Spool:
     def line(self, question: Question, note: Mapping[str, Any]) -> str:
         """Counts a question, whose right ending stands first, and gives its line of the file."""
         self.counts[question.split] += 1
-        return json.dumps([dataclasses.asdict(question), note], ensure_ascii=False) + "\n"
+        values = list(_values(question))
+        values[_ENDINGS] = _shuffled(question, self.seed)
+        values[_DISTRACTORS] = [(d.id, d.text, d.type, d.kind) for d in question.distractors]
+        return "\t".join(json.dumps(part, ensure_ascii=False) for part in (values, note)) + "\n"
 
     def __iter__(self) -> Iterator[Question]:
-        return (question for question, _ in self.noted())
+        return (question for question, _ in self._read())
 
     def noted(self) -> Iterator[tuple[Question, dict[str, Any]]]:
         """The questions in their final form, each with its note."""
+        return ((question, json.loads(note)) for question, note in self._read())
+
+    def _read(self) -> Iterator[tuple[Question, str]]:
         places = {s: iter(labels(self.seed, s, n).tolist()) for s, n in self.counts.items()}
         with open(self.path, encoding="utf-8", newline="\n") as file:
             for line in file:
-                values, note = json.loads(line)
-                values["endings"] = tuple(values["endings"])
-                values["distractors"] = tuple(Distractor(**d) for d in values["distractors"])
-                question = Question(**values)
-                yield placed(question, next(places[question.split]), self.seed), note
+                values, end = _DECODER.raw_decode(line)
+                label = values[_LABEL] = next(places[values[_SPLIT]])
+                values[_ENDINGS] = _inserted(values[_ENDINGS], label)
+                values[_DISTRACTORS] = tuple(Distractor(*d) for d in values[_DISTRACTORS])
+                yield Question(*values), line[end:]
+
+
+_NAMES = [field.name for field in dataclasses.fields(Question)]
+_SPLIT, _ENDINGS, _LABEL, _DISTRACTORS = map(
+    _NAMES.index, ("split", "endings", "label", "distractors")
+)
+_values = attrgetter(*_NAMES)
+_DECODER = json.JSONDecoder()
