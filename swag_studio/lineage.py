@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 
+from swag_studio.outside import recorded
 from swag_studio.project import Project
 from swag_studio.recipe import STAGE_FORMAT, STAGES, from_toml
 from swag_studio.records import Artifact
@@ -18,19 +19,29 @@ def ancestor(project: Project, artifact: Artifact, stage: str) -> Artifact | Non
     """
     between = STAGES[STAGES.index(stage) + 1 : STAGES.index(artifact.stage) + 1]
     for candidate in project.store.artifacts(stage):
-        if candidate.done and artifact.key in _later_keys(artifact, candidate.key, between):
+        if candidate.done and artifact.key in _later_keys(project, artifact, candidate, between):
             return candidate
     return None
 
 
-def _later_keys(artifact: Artifact, key: str, stages: Sequence[str]) -> set[str]:
-    """The keys that the last of `stages` can have after `key`, in every format they ever had.
+def _later_keys(
+    project: Project, artifact: Artifact, first: Artifact, stages: Sequence[str]
+) -> set[str]:
+    """The keys that the last of `stages` can have after `first`, in every format they ever had.
 
-    The fields of the artifact's recipe are those that the program knew that made it.
+    The fields of the artifact's recipe are those that the program knew that made it. What was in
+    files outside the project stands in the summaries of what was made with them.
     """
     recipe, known = from_toml(artifact.recipe), tomllib.loads(artifact.recipe)
-    keys = {key}
+    keys = {first.key}
     for stage in stages:
         formats = range(1, STAGE_FORMAT[stage] + 1)
-        keys = {recipe.stage_key(stage, [k], f, known) for k in keys for f in formats}
+        made = project.store.artifacts(stage)
+        contents = {(), *(tuple(sorted(recorded(a).items())) for a in made)}
+        keys = {
+            recipe.stage_key(stage, [key], format, known, dict(outside))
+            for key in keys
+            for format in formats
+            for outside in contents
+        }
     return keys

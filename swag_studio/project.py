@@ -3,6 +3,7 @@
     project.db            tables (store.py)
     NAME.swagproj         what the desktop associates and opens
     recipe.toml           the current recipe
+    outside.json          what was in files elsewhere that the recipe names (outside.py)
     prepared/v1  models/v1  pool/v1  filter/v1     what the stages made; never rewritten once done
     releases/  backups/  logs/
 
@@ -24,6 +25,7 @@ from typing import Literal
 
 import filelock
 
+from swag_studio import outside
 from swag_studio.errors import DatabaseError, ProjectError, RecipeError, gone, lost_project
 from swag_studio.files import make_folder, read_json, write_json, write_text
 from swag_studio.pool import Pool
@@ -59,6 +61,7 @@ class Project:
     def __init__(self, root: Path, store: Store, lock: filelock.BaseFileLock | None) -> None:
         self.root, self.store, self._lock = root, store, lock
         self.readonly = lock is None
+        self.outside = outside.Outside(root / "outside.json")
 
     # --- life ----------------------------------------------------------------------------
 
@@ -172,24 +175,34 @@ class Project:
 
     def key(self, stage: str, recipe: Recipe | None = None) -> str:
         """The key that an artifact of `stage` has with the recipe and the current sources."""
-        recipe = recipe or self.recipe
+        keys = self._keys(recipe or self.recipe)
+        return next(key for name, key in keys if name == stage)
+
+    def _keys(self, recipe: Recipe) -> Iterator[tuple[str, str]]:
+        """(stage, key) of each stage in order."""
         inputs = [source.id for source in self.store.sources()]
-        for name in STAGES[: STAGES.index(stage) + 1]:
-            inputs = [recipe.stage_key(name, inputs)]
-        return inputs[0]
+        for stage in STAGES:
+            contents = self.outside.digests(recipe, stage)
+            inputs = [recipe.stage_key(stage, inputs, outside=contents)]
+            yield stage, inputs[0]
 
     def begin(self, stage: str, recipe: Recipe) -> Artifact:
         """The artifact that `stage` is to make with `recipe`.
 
         The one with the same key where there is one, done or interrupted; else a new version.
+        Raises RecipeError when a file outside the project that it is to be made from is gone.
         """
+        for _ in self.outside.reading(recipe, stage):
+            pass
         key = self.key(stage, recipe)
         versions = self.store.artifacts(stage)
-        for artifact in versions:
-            if artifact.key == key:
-                if not artifact.done:
-                    _sweep(self.folder(artifact))
-                return artifact
+        same = next((a for a in versions if a.key == key), None)
+        if same is not None and same.done:
+            return same
+        self.outside.check(recipe, stage)
+        if same is not None:
+            _sweep(self.folder(same))
+            return same
         number = 1 + max((a.version for a in versions), default=0)
         artifact = Artifact(
             stage=stage,
@@ -198,6 +211,7 @@ class Project:
             folder=f"{FOLDERS[stage]}/v{number}",
             done=False,
             recipe=recipe.to_toml(),
+            summary=outside.summary_of(self.outside.digests(recipe, stage)),
         )
         folder = self.folder(artifact)
         if folder.exists():  # left by a kill between making the folder and the row
@@ -208,7 +222,8 @@ class Project:
 
     def finish(self, artifact: Artifact, summary: Mapping[str, object]) -> Artifact:
         """Marks an artifact done. From now on it is never rewritten."""
-        done = replace(artifact, done=True, summary=dict(summary))
+        kept = outside.summary_of(outside.recorded(artifact))
+        done = replace(artifact, done=True, summary=kept | dict(summary))
         self.store.put_artifact(done)
         return done
 
@@ -228,8 +243,8 @@ class Project:
         """Where every stage stands with the recipe and sources."""
         recipe = recipe or self.recipe  # read once, not per stage
         result = []
-        for stage in STAGES:
-            key, versions = self.key(stage, recipe), self.store.artifacts(stage)
+        for stage, key in self._keys(recipe):
+            versions = self.store.artifacts(stage)
             same = next((a for a in versions if a.key == key), None)
             last = next((a for a in reversed(versions) if a.done), None)
             if same is not None and same.done:

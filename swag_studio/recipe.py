@@ -129,22 +129,29 @@ class Recipe:
         inputs: Sequence[str],
         format: int = 0,
         known: Mapping[str, Collection[str]] | None = None,
+        outside: Mapping[str, str] | None = None,
     ) -> str:
         """The hash of all that the result of `stage` depends on.
 
         `inputs` are the keys of what it reads: source hashes for Prepare, else the key of the
         stage before. Two runs with equal keys on one machine give equal bytes. What an older
         program made is told by the stage's `format` of then (0: that of now) and the fields of
-        each section that it knew (None: all).
+        each section that it knew (None: all). `outside` has the digest of what is in a file or
+        folder outside the project, by the recipe key that names it: its contents count, not its
+        place.
         """
+        sections = {
+            name: _keyed(getattr(self, name), known and known[name])
+            for name in STAGE_SECTIONS[stage]
+        }
+        for key, digest in (outside or {}).items():
+            section, _, name = key.partition(".")
+            sections[section][name] = digest
         content = {
             "stage": stage,
             "format": format or STAGE_FORMAT[stage],
             "run": _keyed(self.run, known and known["run"]),
-            "sections": {
-                name: _keyed(getattr(self, name), known and known[name])
-                for name in STAGE_SECTIONS[stage]
-            },
+            "sections": sections,
             "inputs": list(inputs),
         }
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))

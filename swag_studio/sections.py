@@ -19,14 +19,16 @@ def setting(
     unit: str = "",
     choices: Sequence[str] = (),
     later: bool = False,
+    outside: bool = False,
 ) -> Any:
     """A recipe field with its help text, inclusive range, unit, or the values it may take.
 
     `later`: the field came when there were results already. Its default changes none of them, and
-    is left out of the stages' keys.
+    is left out of the stages' keys. `outside`: a file or folder outside the project, which counts
+    by what is in it (outside.py).
     """
     metadata = {"help": help, "low": low, "high": high, "unit": unit, "choices": tuple(choices)}
-    return field(default=default, metadata={**metadata, "later": later})
+    return field(default=default, metadata={**metadata, "later": later, "outside": outside})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,9 @@ class LmRecipe:
     dev_share: float = setting(
         0.05, "Share of the training groups kept aside to stop early.", low=0.005, high=0.5
     )
-    pretrain_folder: str = setting("", "Folder of plain text files to train on first; empty: none.")
+    pretrain_folder: str = setting(
+        "", "Folder of plain text files to train on first; empty: none.", outside=True
+    )
     pretrain_epochs: int = setting(2, "Passes over the plain text.", low=1, high=100, unit="epochs")
     checkpoint_steps: int = setting(
         500, "Steps between checkpoints: what a kill can cost.", low=1, high=1_000_000, unit="steps"
@@ -193,7 +197,9 @@ class FilterRecipe:
     pos_hidden: int = setting(200, "Hidden size of the POS biLSTM.", low=4, high=1024)
     pos_words: int = setting(100, "Words that the POS biLSTM sees as words.", low=0, high=10_000)
     embeddings_file: str = setting(
-        "", "GloVe or Numberbatch text file for the bag of words; empty: learned from scratch."
+        "",
+        "GloVe or Numberbatch text file for the bag of words; empty: learned from scratch.",
+        outside=True,
     )
     control_arm: bool = setting(
         True, "Train the same classifiers on random distractors that are never filtered."

@@ -16,9 +16,10 @@ from swag_studio.engine.corpus import Corpus
 from swag_studio.engine.text import TextMaker
 from swag_studio.engine.usable import Usable
 from swag_studio.errors import ProjectError
+from swag_studio.lineage import ancestor
 from swag_studio.pool import Pool, Rows
 from swag_studio.project import Project
-from swag_studio.recipe import STAGES, from_toml
+from swag_studio.recipe import from_toml
 from swag_studio.records import Artifact
 from swag_studio.views import ContextRow, Distribution, PoolEnding
 
@@ -140,21 +141,9 @@ def _newest(project: Project) -> tuple[Artifact, Artifact]:
     current = project.current("generate")
     others = [a for a in reversed(project.store.artifacts("generate")) if a.done]
     for pool in chain([current] if current else [], others):
-        if prepared := _made_for(project, pool):
+        if prepared := ancestor(project, pool, "prepare"):
             return pool, prepared
     raise ProjectError("There are no candidates yet.")
-
-
-def _made_for(project: Project, pool: Artifact) -> Artifact | None:
-    """The contexts whose key leads to the pool's, through the stages between."""
-    recipe = from_toml(pool.recipe)
-    for prepared in project.store.artifacts("prepare"):
-        key = prepared.key
-        for stage in STAGES[1 : STAGES.index("generate") + 1]:
-            key = recipe.stage_key(stage, [key])
-        if key == pool.key and prepared.done:
-            return prepared
-    return None
 
 
 def smaller(

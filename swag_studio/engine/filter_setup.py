@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from swag_studio import outside
 from swag_studio.engine import runtime
 from swag_studio.engine.corpus import Corpus, Vocabulary
 from swag_studio.engine.ensemble import JOINT, EnsembleSpec, needs_features, needs_tags
@@ -123,5 +124,5 @@ class Setup:
 
     @cached_property
     def _embeddings(self) -> NDArray[np.float32] | None:
-        file = self.recipe.filter.embeddings_file
-        return load_embeddings(Path(file), self.corpus.vocabulary) if file else None
+        file = outside.named(self.recipe, "filter").get("filter.embeddings_file")
+        return load_embeddings(file, self.corpus.vocabulary) if file else None

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from swag_studio.engine import accounting
 from swag_studio.engine.registry import Registry
 from swag_studio.errors import StageError
-from swag_studio.events import Event, Message, Metric
+from swag_studio.events import Event, Message, Metric, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import STAGES, Recipe
 from swag_studio.records import Artifact
@@ -48,6 +48,8 @@ def run(recipe: Recipe, project: Project, until: str = "release") -> Iterator[Ev
         )
     _use_threads(recipe.run.threads)
     for stage in STAGES[: STAGES.index(until) + 1]:
+        for name in project.outside.reading(recipe, stage):
+            yield Progress(stage, 0, 0, "bytes", f"reading {name}")
         artifact = project.begin(stage, recipe)
         if artifact.done:
             yield Message(stage, f"{stage} is done already ({artifact.folder}).")

@@ -19,6 +19,7 @@ from swag_studio.engine.corpus import UNK, Corpus, Ids
 from swag_studio.engine.runtime import seed_for
 from swag_studio.engine.text import SENTENCE_STOPS, encode, tokens_of
 from swag_studio.errors import StageError
+from swag_studio.outside import texts
 
 LONGEST = 256  # tokens; what is longer is read in pieces
 LONGEST_SENTENCE = 100  # tokens of plain text after which a sentence ends without a stop
@@ -122,9 +123,7 @@ class TextFiles:
     @classmethod
     def of(cls, folder: Path) -> TextFiles:
         """Raises StageError when the folder holds no text."""
-        paths = tuple(
-            sorted((p for p in folder.glob("*.txt") if p.is_file()), key=lambda p: p.name)
-        )
+        paths = texts(folder)
         total = sum(path.stat().st_size for path in paths)
         if not total:
             raise StageError(

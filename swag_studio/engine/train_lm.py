@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from swag_studio import samples
+from swag_studio import outside, samples
 from swag_studio.engine import runtime
 from swag_studio.engine.checkpoint import (
     load_state,
@@ -79,8 +79,8 @@ class _Stage:
         ]
         lengths = corpus.captions.lengths
         self._tokens = [int(lengths[part.train].sum()) for part in self._parts]
-        name = recipe.lm.pretrain_folder
-        self._text = TextFiles.of(Path(name).expanduser()) if name else None
+        text = outside.named(recipe, STAGE).get("lm.pretrain_folder")
+        self._text = TextFiles.of(text) if text else None
         self._text_tokens = self._text.bytes // BYTES_PER_TOKEN if self._text else 0
         self._total = recipe.lm.epochs * sum(self._tokens)
         self._total += recipe.lm.pretrain_epochs * self._text_tokens

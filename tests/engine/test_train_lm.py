@@ -19,7 +19,7 @@ from swag_studio.engine import learner, train_lm
 from swag_studio.engine.checkpoint import load_fold_model, model_meta
 from swag_studio.engine.corpus import BOS, EOS
 from swag_studio.engine.learner import Standing
-from swag_studio.errors import StageError
+from swag_studio.errors import RecipeError, StageError
 from swag_studio.events import Changed, Event, Finished, Message, Metric, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe
@@ -391,6 +391,15 @@ def test_text_that_changed_meanwhile_is_begun_anew(tmp_path: Path) -> None:
 
 def test_a_missing_folder_of_text_is_told_in_a_sentence(tmp_path: Path) -> None:
     recipe = replace(RECIPE, lm=replace(RECIPE.lm, pretrain_folder=str(tmp_path / "none")))
+    with (
+        made(tmp_path / "p.swag", recipe) as project,
+        pytest.raises(RecipeError, match=r"lm\.pretrain_folder: .*none is not there"),
+    ):
+        list(train_lm.run(recipe, project))
+
+
+def test_a_folder_without_text_is_told_in_a_sentence(tmp_path: Path) -> None:
+    recipe = replace(RECIPE, lm=replace(RECIPE.lm, pretrain_folder=str(tmp_path)))
     with (
         made(tmp_path / "p.swag", recipe) as project,
         pytest.raises(StageError, match="holds no text"),
