@@ -18,6 +18,7 @@ from swag_studio.records import folded
 
 FLAGS = ("check", "gibberish", "giveaway", "wrong split", "typo", "offensive")
 STATUSES = ("not judged", "in work", "judged")
+BEFORE = -2  # among iterations: in a run that the one at hand goes on from
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class ReviewRow:
 
     `found_score` and `margin` are in logits of the cross-fitted ensemble: `margin` is the found
     ending's score less that of the distractor that comes nearest to it or passes it. `newest` is
-    the iteration that brought the newest distractor in, -1 if all are from the first draw.
+    the iteration that brought the newest distractor in, -1 if all are from the first draw, BEFORE
+    if all stand as the run that this one goes on from left them.
     """
 
     id: int

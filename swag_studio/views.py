@@ -85,11 +85,25 @@ class PoolReader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """How a distractor came in that a run took over from an earlier one.
+
+    `run` is the run in which it did. `since` is the iteration there, -1 for its first draw; None
+    where a `curator` put it there, or where it is not known.
+    """
+
+    run: int
+    since: int | None = None
+    curator: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Slot:
     """What one slot of a context holds after some iterations.
 
-    `since` is the iteration that brought it in, -1 from the first draw; `displaced` what it took
-    the place of, empty from the first draw.
+    `since` is the iteration that brought it in, -1 where it was there when the run began: by the
+    first draw, or with an `origin` in an earlier run. `displaced` is what it took the place of,
+    empty where no iteration of this run did.
     """
 
     slot: int
@@ -97,6 +111,7 @@ class Slot:
     text: str
     since: int
     displaced: str
+    origin: Origin | None = None
 
 
 class WatchReader(Protocol):
@@ -130,7 +145,7 @@ class Outlook:
     """What a release would hold now, of a filter run with so many `contexts`.
 
     `counts` and `people` are those of a manifest: questions by split and kind, contexts left out
-    by reason, who verified.
+    by reason, who verified; and `feedback_by`, with whose word the filter went on.
     """
 
     contexts: int

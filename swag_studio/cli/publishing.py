@@ -102,6 +102,8 @@ def _verified(
     (summary,) = pulled(publish(opened, options), out, "release", again).values()
     if summary["verified_by"] in ("simulation", "people and simulation"):
         out.say("Simulated annotators' answers are in it: it is no benchmark.", level="warning")
+    if "simulation" in summary["feedback_by"]:
+        out.say("The filter went on with what simulated annotators said.", level="warning")
     if unverified := summary["unverified"]:
         out.say(f"Nobody judged {unverified:,} of its questions.", level="warning")
     return Path(summary["folder"]), summary

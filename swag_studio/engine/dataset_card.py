@@ -19,6 +19,10 @@ SIMULATED = (
     "**Simulated: the answers that verified this release came {how} from simulated annotators, "
     "not from people. It shows how the pipeline works; it is no benchmark.**"
 )
+SIMULATED_FEEDBACK = (
+    "**Simulated: the filter was run again with what simulated annotators said of an earlier run, "
+    "{how} people. Which wrong endings there are depends on it.**"
+)
 UNVERIFIED = (
     "**Unverified: nobody judged {count} of the {all} questions. Some of their wrong endings may "
     "be as good as the found one, or make no sense.**"
@@ -180,6 +184,9 @@ def _warnings(manifest: Manifest) -> list[str]:
     if people["simulated_judgements"]:
         how = "in part" if people["judgements"] else "only"
         result.append(SIMULATED.format(how=how))
+    if "simulation" in (by := manifest["feedback"]["by"]):
+        how = "beside" if "people" in by else "not"
+        result.append(SIMULATED_FEEDBACK.format(how=how))
     total = sum(c["all"] for c in counts["questions"].values())
     if unverified := people["unverified_questions"]:
         result.append(UNVERIFIED.format(count=f"{unverified:,}", all=f"{total:,}"))
@@ -280,8 +287,24 @@ def _making(manifest: Manifest) -> str:
         f"in {p['folds']} folds; none has seen the video that it wrote for. Adversarial filtering "
         f"of at most {iterations} iterations with the classifiers {', '.join(f['members'])} kept "
         f"{f['distractors']} of them per context: those that are hard to tell from the found one. "
+        f"{_feedback(manifest['feedback'])}"
         "Splits go by video or movie; none is in two of them. `manifest.json` has every setting, "
         "`provenance.jsonl` the way of each ending."
+    )
+
+
+def _feedback(feedback: Mapping[str, Any]) -> str:
+    """The runs before the last one, and who rejected endings there; "" where there was one run."""
+    parts = []
+    for run in feedback["runs"]:
+        who = run["by"].replace("simulation", "simulated annotators")
+        moved = f"{_number(run['contexts'], 'context')} moved"
+        parts.append(f"of run {run['run']} by {who} ({moved})")
+    if not parts:
+        return ""
+    return (
+        "That was the last of several runs, each of which went on from the one before without the "
+        f"wrong endings that were rejected: {'; '.join(parts)}. "
     )
 
 

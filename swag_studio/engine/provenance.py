@@ -15,17 +15,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from swag_studio.engine.assignment import AssignmentLog
-from swag_studio.engine.corpus import Corpus
-from swag_studio.engine.history import History
+from swag_studio.engine.history import History, Span
+from swag_studio.engine.pool_texts import PoolTexts
 from swag_studio.engine.questions import WRONG, Outcome, Spool
-from swag_studio.engine.text import TextMaker
 from swag_studio.errors import ProjectError
 from swag_studio.files import read_json
 from swag_studio.judging import Adjudication, Judgement
 from swag_studio.lineage import ancestor
 from swag_studio.policy import VerificationPolicy
-from swag_studio.pool import Pool
 from swag_studio.project import Project
 from swag_studio.recipe import STAGES, Recipe, from_toml
 from swag_studio.records import SPLITS, Artifact, Context, Ending, Question, ending_id
@@ -150,8 +147,9 @@ class Provenance:
     ) -> None:
         self._project, self._store, self._lineage = project, project.store, lineage
         self._names, self._policy, self._recipe = names, policy_id(policy), lineage.recipe
+        self.run = lineage["filter"].version
         self._sources = {source.id: source for source in project.store.sources()}
-        self.history = History(AssignmentLog(project.folder(lineage["filter"])))
+        self.history = History.of(project, lineage["filter"], lambda: self._texts)
         folder = project.folder(lineage["train_lm"])
         self._checkpoints = [
             _checkpoint(folder / f"fold-{fold}.json") for fold in range(self._recipe.prepare.folds)
@@ -237,43 +235,32 @@ class Provenance:
 
     def pool_row(self, place: int, context: Context, ending: str) -> int | None:
         """The row of an ending that a curator took from the pool."""
-        own = self._store.own_context(context.source_id, context.document)
-        given = own.endings if own and context.origin == "own" else ()
-        rows = self._pool.context(place)
-        for row in range(1, len(rows)):
-            origin = int(rows.origin[row])
-            text = given[origin - 1] if origin else self._maker.ending(rows.tokens[row])
-            if ending_id(context.id, text) == ending:
-                return row
-        return None
+        return self._texts.row(place, lambda text: ending_id(context.id, text) == ending)
 
     @cached_property
-    def _pool(self) -> Pool:
-        return Pool.open(self._project.folder(self._lineage["generate"]))
-
-    @cached_property
-    def _maker(self) -> TextMaker:
-        corpus = Corpus.load(self._project.folder(self._lineage["prepare"]))
-        return TextMaker(corpus.vocabulary)
+    def _texts(self) -> PoolTexts:
+        return PoolTexts(self._project, self._lineage["generate"], self._lineage["prepare"])
 
     @cached_property
     def parents(self) -> dict[str, tuple[str, str, str]]:
         """Edited ending -> (the one it was made from, who, when)."""
         return self._store.parents()
 
-    def changes(self, context_id: str) -> list[dict[str, Any]]:
-        """Each change of a context's endings in the curators' log, oldest first."""
+    def changes(self, context_id: str, run: int = 0) -> list[dict[str, Any]]:
+        """Each change of a context's endings in the curators' log of a run, oldest first.
+
+        0 is the released one.
+        """
         return [
             {
+                "run": run or self.run,
                 "by": self._names.curator(edit.batch.who),
                 "what": edit.batch.name,
                 "undone": bool(edit.batch.undoes),
                 "out": sorted({*edit.before.endings} - {*edit.after.endings}),
                 "in": sorted({*edit.after.endings} - {*edit.before.endings}),
             }
-            for edit in self._store.edits(
-                context_id=context_id, version=self._lineage["filter"].version
-            )
+            for edit in self._store.edits(context_id=context_id, version=run or self.run)
             if edit.before.endings != edit.after.endings
         ]
 
@@ -300,7 +287,7 @@ class _Teller:
     assigned: Assigned
 
     @cached_property
-    def _spans(self) -> dict[int, list[dict[str, int | None]]]:
+    def _spans(self) -> dict[int, list[Span]]:
         return self.made.history.spans(self.place)
 
     @cached_property
@@ -309,10 +296,26 @@ class _Teller:
         return {ending.id: (ending.row, score) for _, ending, score in self.assigned}
 
     def edits(self, question: Question) -> list[dict[str, Any]]:
-        """The curators' changes, of a context that has an ending which the filter did not leave."""
-        if all(d.id in self._known for d in question.distractors):
-            return []
-        return self.made.changes(self.context.id)
+        """The curators' changes, of a context that has an ending which the filter did not leave.
+
+        Of earlier runs those that put an ending there which it has kept since.
+        """
+        edits = []
+        for run, ending in sorted(self._by_curators(question)):
+            edits += [e for e in self.made.changes(self.context.id, run) if ending in e["in"]]
+        if any(d.id not in self._known for d in question.distractors):
+            edits += self.made.changes(self.context.id)
+        return edits
+
+    def _by_curators(self, question: Question) -> set[tuple[int, str]]:
+        """(earlier run, ending) of the endings that a curator put there, and that were kept."""
+        rows = {d.id: self._known[d.id][0] for d in question.distractors if d.id in self._known}
+        return {
+            (int(span["run"] or 0), ending)
+            for ending, row in rows.items()
+            for span in self._spans.get(row, [])
+            if span["by"] == "curator"
+        }
 
     def endings(
         self, q: Question, judged: Mapping[str, list[dict[str, Any]]]
@@ -346,7 +349,9 @@ class _Teller:
         if row is None and kind in ("generated", "own"):
             row = self.made.pool_row(self.place, self.context, ending)
         known = self.made.history.known
-        spans = self._spans.get(row, []) if row is not None and known else None
+        spans = [*self._spans.get(row, [])] if row is not None and known else None
+        if spans is not None and ending not in self._known:
+            spans.append({"run": self.made.run, "by": "curator", "in": None, "out": None})
         return {
             "generator": self.made.generator(kind, self.context.fold),
             "pool_row": row,

@@ -22,6 +22,7 @@ from typing import Any
 from swag_studio import __version__, settings
 from swag_studio.engine import accounting
 from swag_studio.engine.dataset_card import card
+from swag_studio.engine.earlier import feedback_told
 from swag_studio.engine.provenance import Lineage, Names, Provenance, policy_id, said
 from swag_studio.engine.questions import WRONG, Outcome, QuestionMaker, Spool
 from swag_studio.engine.registry import EXPORTERS
@@ -125,6 +126,7 @@ class Publication:
         self.project, self.options, self.folder = project, options, folder
         self.lineage = Lineage.of(project, options.filter_version)
         self.recipe = self.lineage.recipe
+        self.feedback = feedback_told(project, self.lineage["filter"])
         self.run = _CountedRun(project, self.lineage, options.include_simulated)
         self.policy = self.run.policy
         if self.policy.distractors_needed < WRONG:
@@ -163,6 +165,7 @@ class Publication:
             "questions": len(self.spool),
             **self.spool.counts,
             "verified_by": self.figures.verified_by,
+            "feedback_by": self.feedback["by"],
             "unverified": manifest["verification"]["unverified_questions"],
             "left_out": counts["left_out"],
             "surprising": counts["surprising"],
@@ -303,6 +306,7 @@ class Publication:
                 stage: {"version": a.version, "key": a.key}
                 for stage, a in self.lineage.made.items()
             },
+            "feedback": self.feedback,
             "gold_unseen": self.lineage["train_lm"].summary.get("gold_unseen"),
             "sources": [
                 {"file": s.file, "format": s.format, "sha256": s.sha256, "captions": s.captions}

@@ -59,7 +59,8 @@ class _Rehearsed(Publication):
         apart = {Path(name).stem: number for name, number in self.extras.items()}
         counts = self.figures.counts() | apart  # surprising, preferences
         contexts = self.figures.contexts + self.figures.left_out.total()
-        return Outlook(contexts, counts, self.figures.people())
+        people = self.figures.people() | {"feedback_by": self.feedback["by"]}
+        return Outlook(contexts, counts, people)
 
 
 @contextmanager

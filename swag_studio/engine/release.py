@@ -19,6 +19,7 @@ import numpy as np
 
 from swag_studio import __version__
 from swag_studio.engine import accounting
+from swag_studio.engine.earlier import feedback_told
 from swag_studio.engine.registry import EXPORTERS
 from swag_studio.engine.runtime import seed_for
 from swag_studio.errors import StageError
@@ -70,6 +71,7 @@ def run(recipe: Recipe, project: Project) -> Iterator[Event]:
     manifest = _manifest(
         recipe, artifact, sources, counts, {n: _sha256(partial / n) for n in names}
     )
+    manifest["feedback"] = feedback_told(project, sources["filter"])
     write_json(partial / MANIFEST, manifest)
     write_json(partial / RUN, _run_account(project, list(sources.values())))
     for name in names:

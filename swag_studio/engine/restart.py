@@ -218,6 +218,7 @@ class Restart:
             "affected": len(self.feedback.affected),
             "labels": self.feedback.counts,
             "simulated": self.feedback.simulated,
+            "by": self.feedback.by,
         }
         if self.setup.gibberish is not None:
             told["classifier"] = asdict(self.setup.gibberish.report)

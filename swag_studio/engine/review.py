@@ -7,12 +7,18 @@ before there was such a table, the window has it done.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import suppress
+
+import numpy as np
 
 from swag_studio.engine.assignment import AssignmentLog
-from swag_studio.errors import ProjectError
+from swag_studio.engine.history import Inheritance
+from swag_studio.engine.pool_texts import PoolTexts
+from swag_studio.errors import ProjectError, StageError
 from swag_studio.lineage import ancestor
 from swag_studio.project import Project
 from swag_studio.records import Artifact
+from swag_studio.reviewing import BEFORE
 
 
 def fill_version(project: Project, version: int) -> Iterator[int]:
@@ -34,11 +40,18 @@ def fill(project: Project, run: Artifact, prepare_version: int) -> Generator[int
 
 
 def _newest(project: Project, run: Artifact, prepare_version: int) -> dict[str, int]:
-    """Context id -> the iteration that brought its newest distractor in."""
+    """Context id -> the iteration that brought its newest distractor in; see ReviewRow."""
     log = AssignmentLog(project.folder(run))
     initial = log.initial()
     if initial is None:  # the run's files were removed: the table goes without
         return {}
     ids = [c.id for c in project.store.contexts(prepare_version, selected_only=True)]
-    pairs = zip(initial.contexts.tolist(), log.newest(len(initial)).tolist(), strict=True)
+    newest = log.newest(len(initial))
+    with suppress(ProjectError, StageError):  # gone: what came in before is not told apart
+        start = Inheritance.of(project, run, lambda: PoolTexts.of_run(project, run))
+        for at in np.flatnonzero(newest < 0).tolist() if start else ():
+            rows = initial.rows[at].tolist()
+            if len(start.kept(int(initial.contexts[at]), rows)) == len(rows):
+                newest[at] = BEFORE
+    pairs = zip(initial.contexts.tolist(), newest.tolist(), strict=True)
     return {ids[place]: iteration for place, iteration in pairs}

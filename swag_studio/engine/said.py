@@ -51,7 +51,8 @@ class Feedback:
     """What people said of the run `parent`, by context.
 
     `labels`: (context, folded text, whether it is gibberish) of all wrong endings on which most
-    people agree. `simulated` says that answers of simulated annotators counted.
+    people agree. `simulated` says that answers of simulated annotators counted; `people`, told only
+    then, that answers or edits of people did too.
     """
 
     parent: int
@@ -59,6 +60,14 @@ class Feedback:
     contexts: Mapping[str, Said]
     labels: tuple[tuple[str, str, bool], ...]
     simulated: bool = False
+    people: bool | None = None
+
+    @property
+    def by(self) -> str:
+        """Whose word it is: "people", "simulation", "people and simulation"."""
+        if not self.simulated:
+            return "people"
+        return "people and simulation" if self.people else "simulation"
 
     @property
     def affected(self) -> list[str]:
@@ -79,13 +88,15 @@ class Feedback:
         return f"v{self.parent}:{digest.hexdigest()}"
 
     def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self) | {"labels": [list(label) for label in self.labels]}
+        d = dataclasses.asdict(self) | {"labels": [list(label) for label in self.labels]}
+        return {key: value for key, value in d.items() if value is not None}
 
     @classmethod
     def from_dict(cls, d: Mapping[str, Any]) -> Feedback:
         said = {c: Said(tuple(s["excluded"]), tuple(s["start"])) for c, s in d["contexts"].items()}
         labels = tuple((c, text, bool(label)) for c, text, label in d["labels"])
-        return cls(d["parent"], d["parent_key"], said, labels, d["simulated"])
+        whose = d["simulated"], d.get("people")
+        return cls(d["parent"], d["parent_key"], said, labels, *whose)
 
 
 # --- files -----------------------------------------------------------------------------------
@@ -155,7 +166,8 @@ def collect(project: Project, run: Artifact) -> Feedback:
                 for text, kind in reader.standing(context, assigned)
             )
         contexts[context] = Said(tuple(sorted(excluded)), start)
-    return Feedback(run.version, run.key, contexts, tuple(labels), reader.simulated)
+    people = reader.people if reader.simulated else None
+    return Feedback(run.version, run.key, contexts, tuple(labels), reader.simulated, people)
 
 
 def _before(project: Project, run: Artifact) -> dict[str, tuple[str, ...]]:
@@ -172,7 +184,7 @@ _Row = tuple[str, list[Ending], dict[Ending, bool], list[Ending]]
 
 
 class _Reader:
-    """Reads a run's human work. `simulated` is told once all was read."""
+    """Reads a run's human work. `simulated` and `people` are told once all was read."""
 
     def __init__(self, store: Store, version: int) -> None:
         self.store, self.version, self.simulated = store, version, False
@@ -181,6 +193,7 @@ class _Reader:
         self._made_up = {a.id for a in self._counted if a.kind == "simulated"}
         self._curated = store.all_curated(version)
         self._removed = _removed(store, version, self._curated)
+        self.people = bool(self._removed)
         self._endings: dict[str, Ending] = {}  # of the slice at hand
 
     def read(self, more: Iterable[str]) -> Iterator[_Row]:
@@ -225,6 +238,7 @@ class _Reader:
             decided: dict[str, tuple[str, bool]] = {}
             for task in (t for t in tasks if t.kind == "work"):
                 given = self._counting(answers.get(task.id, ()))
+                self.people |= task.id in settled
                 for place, ending in enumerate(task.endings[1:], 1):
                     votes.setdefault(ending, Counter()).update(
                         labels[place] == "gibberish" for labels in given
@@ -238,7 +252,9 @@ class _Reader:
 
     def _counting(self, answers: Iterable[Judgement]) -> list[tuple[Label, ...]]:
         kept = counting(answers, self._counted, self._with_simulated)
-        self.simulated |= any(j.annotator_id in self._made_up for j in kept)
+        made_up = sum(j.annotator_id in self._made_up for j in kept)
+        self.simulated |= made_up > 0
+        self.people |= made_up < len(kept)
         return [j.labels for j in kept]
 
 

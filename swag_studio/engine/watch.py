@@ -7,7 +7,7 @@ stays in memory as arrays, 9 bytes a swap; a later question reads the new files 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swag_studio.engine.assignment import AssignmentLog
-from swag_studio.engine.corpus import Corpus
+from swag_studio.engine.history import Inheritance, Span
+from swag_studio.engine.pool_texts import PoolTexts
 from swag_studio.engine.remap import Swaps
-from swag_studio.engine.text import TextMaker
-from swag_studio.errors import ProjectError
-from swag_studio.lineage import ancestor
-from swag_studio.pool import Pool
+from swag_studio.errors import ProjectError, StageError
 from swag_studio.project import Project
-from swag_studio.views import ContextRow, Slot
+from swag_studio.views import ContextRow, Origin, Slot
 
 
 class AssignmentWatch:
@@ -36,22 +34,18 @@ class AssignmentWatch:
         run = next((a for a in project.store.artifacts("filter") if a.version == version), None)
         if run is None:
             raise ProjectError(f"There is no version {version} of the filter in this project.")
-        pool, prepared = ancestor(project, run, "generate"), ancestor(project, run, "prepare")
-        if pool is None or prepared is None:
-            raise ProjectError(
-                f"The candidates that version {version} of the filter chose from are gone."
-            )
+        self._texts = texts = PoolTexts.of_run(project, run)
         self._log = AssignmentLog(project.folder(run))
         initial = self._log.initial()
         if initial is None:
             raise ProjectError("No distractors are drawn yet. They are as soon as the filter runs.")
         self._contexts, self._drawn = initial.contexts, initial.rows
         self._replaced: list[_Replaced] = []
-        self._pool = Pool.open(project.folder(pool))
-        self._store, self._prepared = project.store, prepared.version
-        corpus = Corpus.load(project.folder(prepared))
-        self._ids, self._own, self._words = corpus.context_ids, corpus.own, len(corpus.vocabulary)
-        self._maker = TextMaker(corpus.vocabulary)
+        self._ids, self._store = texts.ids, project.store
+        try:
+            self._start = Inheritance.of(project, run, lambda: texts)
+        except StageError as error:
+            raise ProjectError(str(error)) from None
 
     def iterations(self) -> int:
         """How many are committed by now; reads those that are new."""
@@ -60,11 +54,11 @@ class AssignmentWatch:
 
     def contexts(self) -> list[ContextRow]:
         """The contexts that have distractors, by place."""
-        counts = np.maximum(self._pool.counts() - 1, 0).tolist()
+        counts = np.maximum(self._texts.pool.counts() - 1, 0).tolist()
         places = {self._ids[place]: place for place in self._contexts.tolist()}
         rows = [
             ContextRow(places[c.id], c.id, c.sent1, c.sent2, counts[places[c.id]], c.found)
-            for c in self._store.contexts(self._prepared, selected_only=True)
+            for c in self._store.contexts(self._texts.prepared, selected_only=True)
             if c.id in places
         ]
         return sorted(rows, key=lambda row: row.place)
@@ -77,18 +71,21 @@ class AssignmentWatch:
         holds = [(row, -1, -1) for row in self._drawn[at].tolist()]  # (row, since, displaced row)
         for iteration, slot, old, new in self._swaps(at, iterations):
             holds[slot] = (new, iteration, old)
-        texts = self._texts(place)
-        return [
-            Slot(slot, row, texts(row), since, texts(old) if old >= 0 else "")
-            for slot, (row, since, old) in enumerate(holds)
-        ]
+        texts = self._texts.of(place)
+        origins = self._start.origins(place, self._drawn[at].tolist()) if self._start else {}
+        slots = []
+        for slot, (row, since, old) in enumerate(holds):
+            displaced = texts(old) if old >= 0 else ""
+            origin = _origin(origins[row]) if since < 0 and row in origins else None
+            slots.append(Slot(slot, row, texts(row), since, displaced, origin))
+        return slots
 
     def changes(self, place: int) -> list[tuple[int, int, str, str]]:
         """(iteration, slot, text out, text in) of a context, in order."""
         at = self._index(place)
         if at is None:
             return []
-        texts = self._texts(place)
+        texts = self._texts.of(place)
         return [
             (iteration, slot, texts(old), texts(new))
             for iteration, slot, old, new in self._swaps(at, self.iterations())
@@ -114,29 +111,11 @@ class AssignmentWatch:
             for slot, old, new in replaced.of_context(at):
                 yield iteration, slot, old, new
 
-    def _texts(self, place: int) -> Callable[[int], str]:
-        """From a row of the context's pool to its text: own candidates as they were given."""
-        rows = self._pool.context(place)
-        given = self._given(place) if self._own[place] else ()
-        if rows.tokens.max(initial=0) >= self._words or rows.origin.max(initial=0) > len(given):
-            block, _ = self._pool.layout.block_of(place)
-            raise ProjectError(
-                f"{self._pool.path(block)} is damaged. "
-                "Have it made anew with: swag-studio check PROJECT --mend"
-            )
 
-        def text(row: int) -> str:
-            origin = int(rows.origin[row])
-            return given[origin - 1] if origin else self._maker.ending(rows.tokens[row])
-
-        return text
-
-    def _given(self, place: int) -> tuple[str, ...]:
-        for context in self._store.contexts_by_id(self._prepared, [self._ids[place]]):
-            own = self._store.own_context(context.source_id, context.document)
-            if own is not None:
-                return own.endings
-        return ()
+def _origin(span: Span) -> Origin:
+    since = span["in"]
+    assert isinstance(span["run"], int) and not isinstance(since, str)
+    return Origin(span["run"], since, span["by"] == "curator")
 
 
 @dataclass(frozen=True, slots=True)

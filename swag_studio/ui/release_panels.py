@@ -117,6 +117,8 @@ def _banner(people: Mapping[str, Any]) -> str:
     if people["simulated_judgements"]:
         how = "in part" if people["judgements"] else "only"
         parts.append(f"◇ Simulated: verified {how} by simulated annotators. It is no benchmark.")
+    if "simulation" in people.get("feedback_by", ""):
+        parts.append("◇ Simulated: the filter went on with what simulated annotators said.")
     if unverified := people["unverified_questions"]:
         verb = "was" if unverified == 1 else "were"
         parts.append(f"⚠ Unverified: {count(unverified, 'question')} {verb} judged by nobody.")

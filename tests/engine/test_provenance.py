@@ -49,10 +49,13 @@ def test_spans_are_what_a_replay_gives(tmp_path: Path, seed: int) -> None:
             ),
             {},
         )  # fmt: skip
-    history = History(log)
+    history = History(log, 7)
     for place in range(13):
         expected = {
-            row: [{"in": first, "out": last} for first, last in spans]
+            row: [
+                {"run": 7, "by": "draw" if first == -1 else "filter", "in": first, "out": last}
+                for first, last in spans
+            ]
             for (p, row), spans in intervals.items()
             if p == place
         }

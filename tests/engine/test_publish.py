@@ -380,7 +380,8 @@ def test_provenance_is_complete_for_each_ending(released: Released) -> None:
                 "temperature": 1.0, "top_k": 0, "top_p": 1.0,
                 "max_tokens": 25,
             }  # fmt: skip
-            assert ending["assigned"] == [{"in": 2 if row == 7 else -1, "out": None}]
+            by, came = ("filter", 2) if row == 7 else ("draw", -1)
+            assert ending["assigned"] == [{"run": 1, "by": by, "in": came, "out": None}]
 
 
 def test_surprising_pairs_and_preferences_are_kept_apart(released: Released) -> None:

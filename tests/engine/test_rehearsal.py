@@ -51,7 +51,9 @@ def test_it_says_what_the_release_then_holds(project: Project) -> None:
     folder = project.root / "releases" / "1.0.0"
     manifest = json.loads((folder / "manifest.json").read_text())
     assert result.outlook.counts == manifest["counts"]
-    assert {**manifest["verification"], **result.outlook.people} == manifest["verification"]
+    people = {**result.outlook.people}
+    assert people.pop("feedback_by") == manifest["feedback"]["by"] == "nobody"
+    assert {**manifest["verification"], **people} == manifest["verification"]
     assert (result.outlook.contexts, result.outlook.questions) == (24, len(_all(folder)))
     assert list(result.problems) == manifest["checks"]["problems"]
     assert result.first == tuple(rehearsal.first_of(rehearsal.released.questions(folder)))
