@@ -6,14 +6,12 @@ Made from the release's manifest alone, so it says what the manifest says. It kn
 from __future__ import annotations
 
 import fnmatch
-import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from swag_studio.engine.card_columns import FILES, TABLES
+from swag_studio.engine.card_front import Manifest, front_matter, plain, title
 from swag_studio.records import SPLITS
-
-Manifest = Mapping[str, Any]
 
 SIMULATED = (
     "**Simulated: the answers that verified this release came {how} from simulated annotators, "
@@ -42,49 +40,26 @@ _SWAG = {
 }
 _SWAG_FOURTH = "62%"
 
-_COLUMNS = {
-    "(no name)": "row number within the file, from 0",
-    "video-id": "the video (or movie clip) that the two captions are of",
-    "fold-ind": "running number within the fold of the context; **not unique by itself**",
-    "startphrase": "`sent1`, a space, `sent2`: what is to be continued",
-    "sent1": "the first caption, a sentence",
-    "sent2": "the opening noun phrase of the second caption",
-    "gold-source": "`gold`: the right ending is the found one; `gen`: it is a generated one that "
-    "people preferred to the found one (train only)",
-    "ending0 ... ending3": "the endings, one right and three wrong, shuffled",
-    "label": "the number of the right ending, 0 to 3 (not in test.csv)",
+# The checks of release_checks.py in a few words each, in their order.
+_LOOKED_FOR = {
+    "duplicate_options": "repeated options",
+    "gold_among_distractors": "the right or found ending among the wrong ones",
+    "empty_ending": "endings without a word",
+    "empty_context": "contexts without a word",
+    "label_out_of_range": "labels of no ending",
+    "gen_outside_train": "generated right endings outside train",
+    "group_in_two_splits": "a group or video in two splits",
+    "context_across_splits": "a context in two splits",
+    "label_imbalance": "unbalanced labels",
+    "control_characters": "control or invisible characters",
+    "answer_across_splits": "a found ending that another split's context shows",
+    "groups_alike": "groups of two splits under names that are nearly equal",
+    "stray_space": "stray space",
+    "long_text": "very long texts",
 }
-_FULL_COLUMNS = {
-    "video-id, fold-ind, startphrase, sent1, sent2": "as above",
-    "gold-ending": "the right ending",
-    "distractor-0 ... distractor-3": "the wrong endings, from unlikely to likely; the fourth may "
-    "be empty",
-    "gold-source": "`gold0`: people found the right ending best, `gold1`: second best; `-orig`: in "
-    "their first round, `-reannot`: after wrong endings were replaced; `gen-orig`: a generated "
-    "ending is right; `gold-unverified`: nobody judged",
-    "gold-type": "`pos`: people called the right ending likely, `unl`: unlikely",
-    "distractor-0-type ... distractor-3-type": "the same for each wrong ending; empty where there "
-    "is none, or nobody judged",
-}
-_KNOWN_FILES = {
-    "train.csv": "training questions",
-    "val.csv": "validation questions",
-    "test.csv": "test questions, without labels",
-    "test_key.csv": "the labels of test.csv, by row number",
-    "train_full.csv": "training questions with all wrong endings and how people saw them",
-    "val_full.csv": "the same for validation",
-    "provenance.jsonl": "where each ending came from, one line per question; it tells the right "
-    "endings of the test set too",
-    "surprising.jsonl": "pairs whose found ending people rejected; not part of any split",
-    "preferences.jsonl": "generated endings that people put above the found one (train only)",
-    "everything.jsonl": "all of it as JSON lines: each question with its ids, types and sources",
-    "hellaswag_*.jsonl": "the questions in HellaSwag's format",
-    "*.parquet": "the questions as Parquet, with the columns of everything.jsonl",
-    "lm_eval/*": "a task for lm-evaluation-harness with its data",
-    "spreadsheet/*": "copies that a spreadsheet opens without taking a text for a formula; for "
-    "looking only",
-    "README.md": "this card",
-}
+
+# The formats of captions of videos; of other sources it is not known what they describe.
+_VIDEOS = {"activitynet", "lsmdc", "tacos"}
 _LEFT_OUT = {
     "excluded": "excluded by a curator",
     "not judged": "not judged, or not by enough people",
@@ -98,20 +73,18 @@ _LEFT_OUT = {
 def card(manifest: Manifest) -> str:
     """The card's text. `manifest` may lack `files`' hashes; their names are used."""
     parts = [
-        _front_matter(manifest),
-        f"# {_title(manifest)} {manifest['version']}",
+        front_matter(manifest),
+        f"# {title(manifest)} {manifest['version']}",
         *_warnings(manifest),
         _summary(manifest),
         "## Files",
         _files(manifest["files"]),
         _reading(),
         "## Columns",
-        "train.csv, val.csv, test.csv:",
-        _table(["column", "what it holds"], _quoted(_COLUMNS)),
-        "train_full.csv, val_full.csv:",
-        _table(["column", "what it holds"], _quoted(_FULL_COLUMNS)),
+        *_columns(manifest["files"]),
         "## Statistics",
         _statistics(manifest["counts"]),
+        _kinds(manifest["counts"]),
         _sources_table(manifest["counts"]),
         _left_out(manifest["counts"]),
         "## How it was made",
@@ -126,53 +99,6 @@ def card(manifest: Manifest) -> str:
         _sources(manifest),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _title(manifest: Manifest) -> str:
-    return _plain(manifest["title"]) or "Adversarially filtered multiple choice"
-
-
-# --- front matter ----------------------------------------------------------------------------
-
-
-def _front_matter(manifest: Manifest) -> str:
-    total = sum(c["all"] for c in manifest["counts"]["questions"].values())
-    lines = ["---", f"pretty_name: {_yaml(_title(manifest))}", *_licence_lines(manifest["licence"])]
-    lines += ["language:", f"- {_yaml(manifest['language'])}", "task_categories:"]
-    lines += ["- multiple-choice", "size_categories:", f"- {_size(total)}"]
-    lines += ["configs:", *_config("default", {"train": "train.csv", "validation": "val.csv"})]
-    # Its columns differ from the others', so it cannot be a split of the same configuration.
-    lines += _config("test", {"test": "test.csv"})
-    full = {"train": "train_full.csv", "validation": "val_full.csv"}
-    if set(full.values()) <= set(manifest["files"]):
-        lines += _config("full", full)
-    return "\n".join([*lines, "---"])
-
-
-def _config(name: str, files: Mapping[str, str]) -> list[str]:
-    lines = [f"- config_name: {name}", "  data_files:"]
-    for split, file in files.items():
-        lines += [f"  - split: {split}", f"    path: {file}"]
-    return lines
-
-
-def _licence_lines(licence: str) -> list[str]:
-    """An id as it is; words under "other"; nothing given is unknown."""
-    if not licence.strip():
-        return ["license: unknown"]
-    if re.fullmatch(r"[a-z][a-z0-9.-]*", licence):
-        return [f"license: {licence}"]
-    return ["license: other", f"license_name: {_yaml(_plain(licence))}"]
-
-
-def _yaml(text: str) -> str:
-    """A text as YAML takes it whatever is in it: JSON's strings are YAML's."""
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _size(total: int) -> str:
-    bounds = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
-    return next((name for most, name in bounds if total < most), "100K<n<1M")
 
 
 # --- what must be seen first ---------------------------------------------------------------------
@@ -196,11 +122,20 @@ def _warnings(manifest: Manifest) -> list[str]:
 
 
 def _summary(manifest: Manifest) -> str:
+    formats = {source["format"] for source in manifest["sources"]}
+    if formats <= _VIDEOS:
+        shown = "a sentence that describes a video and the beginning of the next one"
+        found = "caption that was found with the video"
+    else:
+        shown = "a sentence and the beginning of the one that follows it in its source"
+        found = "one that was found in the source"
+    wrote = " or came with the source" if "own" in formats else ""
+    edited = manifest["counts"]["edited_endings"]
     return (
-        "Each question shows a sentence that describes a video and the beginning of the next one, "
-        "and asks which of four endings comes next. The right ending is the caption that was found "
-        "with the video, unless `gold-source` says otherwise; the wrong ones were written by a "
-        "language model and chosen by adversarial filtering, as in SWAG (Zellers et al., 2018)."
+        f"Each question shows {shown}, and asks which of four endings comes next. The right ending "
+        f"is the {found}, unless `gold-source` says otherwise; the wrong ones were written by a "
+        f"language model{wrote}{', or edited by a person,' if edited else ''} and chosen by "
+        "adversarial filtering, as in SWAG (Zellers et al., 2018)."
     )
 
 
@@ -212,15 +147,25 @@ def _files(files: Iterable[str]) -> str:
 
 
 def _told_of(name: str) -> str:
-    found = (text for pattern, text in _KNOWN_FILES.items() if fnmatch.fnmatchcase(name, pattern))
+    found = (text for pattern, text in FILES.items() if fnmatch.fnmatchcase(name, pattern))
     return next(found, "")
 
 
 def _reading() -> str:
     return (
         "Texts such as `None` and `NA` are texts. Read the files with "
-        '`pandas.read_csv("train.csv", keep_default_na=False)`.'
+        '`pandas.read_csv("train.csv", keep_default_na=False)` or '
+        '`datasets.load_dataset("csv", data_files="train.csv", keep_default_na=False)`; '
+        "`datasets.load_dataset` of this folder does so by itself."
     )
+
+
+def _columns(files: Container[str]) -> Iterator[str]:
+    """The columns of the files that there are."""
+    for table in TABLES:
+        if table.first in files:
+            yield table.heading
+            yield _table(["column", "what it holds"], _quoted(table.columns))
 
 
 # --- statistics ------------------------------------------------------------------------------
@@ -249,6 +194,8 @@ def _statistics(counts: Mapping[str, Any]) -> str:
     share = f"{counts['with_fourth'] / total:.0%}" if total else ""
     rows.append(["questions with a fourth wrong ending", share, _SWAG_FOURTH])
     rows.append(["wrong endings that a person edited", f"{counts['edited_endings']:,}", ""])
+    rows.append(["contexts in surprising.jsonl", f"{counts['surprising']:,}", ""])
+    rows.append(["pairs in preferences.jsonl", f"{counts['preferences']:,}", ""])
     for name, what in (
         ("context", "context"),
         ("right", "right ending"),
@@ -259,8 +206,13 @@ def _statistics(counts: Mapping[str, Any]) -> str:
     return _table(["", "this release", "SWAG"], rows)
 
 
+def _kinds(counts: Mapping[str, Any]) -> str:
+    rows = [[f"`{kind}`", f"{n:,}"] for kind, n in counts["by_kind"].items()]
+    return _table(["`gold-source` of the full files", "questions"], rows)
+
+
 def _sources_table(counts: Mapping[str, Any]) -> str:
-    rows = [[f"`{_plain(name)}`", f"{n:,}"] for name, n in counts["by_source"].items()]
+    rows = [[f"`{plain(name)}`", f"{n:,}"] for name, n in counts["by_source"].items()]
     return _table(["source", "questions"], rows)
 
 
@@ -275,21 +227,31 @@ def _left_out(counts: Mapping[str, Any]) -> str:
 
 
 def _making(manifest: Manifest) -> str:
-    recipe = manifest["recipe"]
-    p, g, f = recipe["prepare"], recipe["generate"], recipe["filter"]
+    f, formats = manifest["recipe"]["filter"], {s["format"] for s in manifest["sources"]}
     iterations = f["mlp_iterations"] + f["ensemble_iterations"]
+    own = "Contexts of the format `own` came split, with their candidates, and stand as they came. "
+    divided = "group_in_two_splits" in manifest["overrides"]
+    splits = "Splits go by group (video, movie or document); none is in two of them. "
+    return (
+        f"{own if 'own' in formats else ''}"
+        f"{_from_captions(manifest) if formats != {'own'} else ''}"
+        f"{f['distractors']} candidates were assigned to each context. In at most {iterations} "
+        f"iterations of adversarial filtering with the classifiers {', '.join(f['members'])}, "
+        "those that were easily told from the found ending gave way to harder ones, where there "
+        f"were such. {_feedback(manifest['feedback'])}{'' if divided else splits}`manifest.json` "
+        "has every setting, `provenance.jsonl` the way of each ending."
+    )
+
+
+def _from_captions(manifest: Manifest) -> str:
+    p, g = manifest["recipe"]["prepare"], manifest["recipe"]["generate"]
+    unseen = "; none has seen the group that it wrote for" if manifest["gold_unseen"] else ""
     return (
         f"Pairs of consecutive captions (at most {p['max_gap']:g} s apart) were cut after the "
         f"second one's opening noun phrase (splitter `{p['splitter']}`). One function writes the "
         "text of found and generated endings from the same lowercased tokens, so that spelling, "
-        "case and spacing do not tell them apart. "
-        f"Up to {g['candidates']:,} endings per context were sampled from language models trained "
-        f"in {p['folds']} folds; none has seen the video that it wrote for. Adversarial filtering "
-        f"of at most {iterations} iterations with the classifiers {', '.join(f['members'])} kept "
-        f"{f['distractors']} of them per context: those that are hard to tell from the found one. "
-        f"{_feedback(manifest['feedback'])}"
-        "Splits go by video or movie; none is in two of them. `manifest.json` has every setting, "
-        "`provenance.jsonl` the way of each ending."
+        f"case and spacing do not tell them apart. Up to {g['candidates']:,} endings per context "
+        f"were sampled from language models trained in {p['folds']} folds{unseen}. "
     )
 
 
@@ -353,22 +315,28 @@ def _agreement(agreement: Mapping[str, Any]) -> str:
 
 
 def _checks(manifest: Manifest) -> str:
-    problems = manifest["checks"]["problems"]
-    if not problems:
-        return (
-            "Looked for and not found: repeated options, the right ending among the wrong ones, "
-            "empty endings, a video or a context in two splits, a found ending that another "
-            "split's context shows, unbalanced labels, control characters, stray space."
+    checks = manifest["checks"]
+    parts = []
+    found = {problem["kind"] for problem in checks["problems"]}
+    if absent := [words for kind, words in _LOOKED_FOR.items() if kind not in found]:
+        parts.append(f"Looked for and not found: {', '.join(absent)}.")
+    if checks["problems"]:
+        parts.append(
+            "\n".join(["Found:", "", *(_problem(manifest, p) for p in checks["problems"])])
         )
-    lines = []
-    for problem in problems:
-        level = problem["level"] + (
-            ", overridden" if problem["kind"] in manifest["overrides"] else ""
+    if reason := plain(manifest.get("override_reason", "")):
+        parts.append(f"Released all the same, since: {reason}")
+    if count := checks["continued"]:
+        parts.append(
+            f"In {_number(count, 'question')} the found ending goes on as the context of another "
+            "question of its split, as consecutive sentences do."
         )
-        lines.append(f"- {level}: {problem['sentence']}")
-    if reason := _plain(manifest.get("override_reason", "")):
-        lines += ["", f"Released all the same, since: {reason}"]
-    return "\n".join(lines)
+    return "\n\n".join(parts)
+
+
+def _problem(manifest: Manifest, problem: Mapping[str, Any]) -> str:
+    overridden = ", overridden" if problem["kind"] in manifest["overrides"] else ""
+    return f"- {problem['level']}{overridden}: {problem['sentence']}"
 
 
 def _limits() -> str:
@@ -385,10 +353,9 @@ def _limits() -> str:
 
 def _sources(manifest: Manifest) -> str:
     rows = [
-        [f"`{_plain(s['file'])}`", s["format"], f"`{s['sha256'][:16]}`"]
-        for s in manifest["sources"]
+        [f"`{plain(s['file'])}`", s["format"], f"`{s['sha256'][:16]}`"] for s in manifest["sources"]
     ]
-    licence = _plain(manifest["licence"])
+    licence = plain(manifest["licence"])
     told = (
         f"Licence of the sources, as the curator gave it: {licence}."
         if licence
@@ -417,8 +384,3 @@ def _number(count: int, what: str) -> str:
 
 def _share(value: float | None) -> str:
     return "" if value is None else f"{value:.1%}"
-
-
-def _plain(text: str) -> str:
-    """One line that breaks no table and no code span."""
-    return " ".join(text.split()).replace("|", "/").replace("`", "'")

@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import time
+import tomllib
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -301,7 +302,8 @@ class Publication:
             "checks": report.to_dict(),
             "overrides": sorted(p.kind for p in report.errors),
             "override_reason": o.override_reason if report.errors else "",
-            "recipe": self.recipe.to_dict(),
+            # As it was written: an older program's has no fields that came since.
+            "recipe": tomllib.loads(self.lineage["filter"].recipe),
             "stages": {
                 stage: {"version": a.version, "key": a.key}
                 for stage, a in self.lineage.made.items()

@@ -1,0 +1,85 @@
+"""The card says what is so of its release, and leaves out what is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judged_project import BEST, context, filtered, judge
+
+from swag_studio import recipe as recipes
+from swag_studio.engine.dataset_card import _LOOKED_FOR, card
+from swag_studio.engine.publish import publish
+from swag_studio.engine.release_checks import KINDS
+from swag_studio.releases import ReleaseOptions
+
+Manifest = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The manifest of a small release, as JSON."""
+    root = tmp_path_factory.mktemp("card") / "p.swag"
+    contexts = [context(i) for i in range(8)]
+    with filtered(root, recipes.preset("demo"), contexts) as project:
+        judge(project, {c.video_id: [BEST] for c in contexts})
+        options = ReleaseOptions("1.0.0", formats=("swag_csv",), cost_per_hour=0.0)
+        list(publish(project, options))
+        folder: Path = project.root / "releases" / "1.0.0"
+    text = (folder / "manifest.json").read_text("utf-8")
+    assert card(json.loads(text)) == (folder / "README.md").read_text("utf-8")
+    return text
+
+
+@pytest.fixture
+def manifest(made: str) -> Manifest:
+    loaded: Manifest = json.loads(made)
+    return loaded
+
+
+def test_each_check_has_its_words_and_is_told_found_or_not(manifest: Manifest) -> None:
+    assert tuple(_LOOKED_FOR) == KINDS
+    text = card(manifest)
+    assert all(words in text for words in _LOOKED_FOR.values())
+    problem = {"kind": "stray_space", "level": "warning", "sentence": "2 questions have it."}
+    manifest["checks"]["problems"] = [problem]
+    text = card(manifest)
+    assert "- warning: 2 questions have it." in text
+    told = [words in text for words in _LOOKED_FOR.values()]
+    assert told == [kind != "stray_space" for kind in KINDS]
+
+
+def test_captions_of_videos_are_called_so_and_others_are_not(manifest: Manifest) -> None:
+    (source,) = manifest["sources"]
+    text = card(manifest)
+    assert "describes a video" in text and "were sampled from language models" in text
+    manifest["sources"] = [{**source, "format": "csv"}]
+    text = card(manifest)
+    assert "describes a video" not in text and "were sampled from language models" in text
+    manifest["sources"] = [{**source, "format": "own"}]
+    text = card(manifest)
+    assert "came split, with their candidates" in text
+    assert "were sampled from language models" not in text and "noun phrase (" not in text
+    manifest["sources"] = [{**source, "format": "own"}, source]
+    text = card(manifest)
+    assert "came split" in text and "were sampled from language models" in text
+
+
+def test_nothing_is_claimed_that_was_overridden_or_not_looked_at(manifest: Manifest) -> None:
+    assert "none is in two of them" in card(manifest)
+    assert "none has seen the group" in card(manifest)
+    manifest["overrides"], manifest["gold_unseen"] = ["group_in_two_splits"], None
+    text = card(manifest)
+    assert "none is in two of them" not in text and "none has seen" not in text
+
+
+def test_what_is_kept_apart_and_what_goes_on_is_counted(manifest: Manifest) -> None:
+    manifest["counts"] |= {"surprising": 1234, "preferences": 5, "edited_endings": 2}
+    manifest["checks"]["continued"] = 1
+    text = card(manifest)
+    assert "| contexts in surprising.jsonl | 1,234 |  |" in text
+    assert "| pairs in preferences.jsonl | 5 |  |" in text
+    assert "or edited by a person" in text
+    assert "In 1 question the found ending goes on as the context of another" in text
