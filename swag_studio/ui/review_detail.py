@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import inf
+from operator import itemgetter
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QDropEvent, QKeySequence, QShortcut
@@ -31,7 +33,8 @@ from swag_studio.ui.review_dialogs import label
 from swag_studio.ui.review_notes import NotesPanel
 from swag_studio.ui.review_reading import Beside, Detail, Line, Shown
 from swag_studio.ui.tables import Column, Table
-from swag_studio.ui.words import VERDICTS, since
+from swag_studio.ui.words import VERDICTS, inherited, since
+from swag_studio.views import Slot
 
 NO_CONTEXT = "No context is chosen. Choose one in the table to see its endings."
 _ENDING, _SCORE = 2, 3
@@ -281,7 +284,7 @@ class DetailPanel(QWidget):
         if shown.score is None:
             return "⇄ replaced"
         slot = self.beside.slots.get(shown.place)
-        return since(slot.since) if slot else ""
+        return _came_in(slot) if slot else ""
 
     def _title(self, tab: int, title: str, rows: int) -> None:
         self.tabs.setTabText(tab, f"{title} ({rows})" if rows else title)
@@ -326,6 +329,18 @@ def _feature(beside: Beside, i: int, shown: Shown) -> float | None:
     return values[i] if values else None
 
 
+def _came_in(slot: Slot) -> str:
+    return inherited(slot.origin) if slot.origin else since(slot.since)
+
+
+def _when(pair: tuple[Shown, Slot]) -> tuple[float, int, str]:
+    """Run and iteration, to sort by, and the words."""
+    slot = pair[1]
+    if slot.origin is None:
+        return inf, slot.since, _came_in(slot)
+    return slot.origin.run, slot.origin.since or 0, _came_in(slot)
+
+
 def _moment(text: str) -> str:
     """ISO 8601 to the minute, as it is kept: UTC."""
     return text[:16].replace("T", " ")
@@ -333,7 +348,7 @@ def _moment(text: str) -> str:
 
 _HISTORY = (
     Column("Ending", lambda pair: pair[0].name),
-    Column("Came in", lambda pair: pair[1].since, since, "In which iteration of the filter"),
+    Column("Came in", _when, itemgetter(-1), "In which iteration of the filter, and of which run"),
     Column("As the filter left it", lambda pair: pair[1].text, stretch=True),
     Column("What it displaced", lambda pair: pair[1].displaced, stretch=True),
 )

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWi
 
 from swag_studio.ui.page import set_role
 from swag_studio.ui.watch_history import Held
+from swag_studio.ui.words import inherited, since
 from swag_studio.views import ContextRow
 
 CHANGED = "⇄"
@@ -96,8 +97,8 @@ class _Row:
         set_role(self.mark, "accent" if changed else "muted")
         self.text.setText(held.text)
         set_role(self.text, "accent" if changed else "")
-        drawn = held.since < 0
-        self.since.setText("first draw" if drawn else f"since iteration {held.since + 1:,}")
+        came = inherited(held.origin) if held.origin else since(held.since)
+        self.since.setText(came if held.since < 0 else f"since {came}")
         set_role(self.since, "accent" if changed else "muted")
         self.displaced.setText(held.displaced)
         for label in (self.mark, self.text, self.since):

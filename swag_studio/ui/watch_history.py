@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from swag_studio.project import Project
 from swag_studio.ui.workspace import Jobs
-from swag_studio.views import ContextRow, WatchReader
+from swag_studio.views import ContextRow, Origin, WatchReader
 
 AT_FIRST = 3  # contexts that are watched before anyone chose
 
@@ -21,20 +21,22 @@ Change = tuple[int, int, str, str]  # iteration, slot, text out, text in
 @dataclass(frozen=True, slots=True)
 class Held:
     """One distractor: its place from 1, its text, the iteration from 0 that brought it in (-1:
-    the first draw), and what it displaced then."""
+    the first draw, or with an `origin` an earlier run), and what it displaced then."""
 
     place: int
     text: str
     since: int = -1
     displaced: str = ""
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The first draw of one context, by slot, and every change since, in order."""
+    """With what a run began in one context, by slot, and every change since, in order."""
 
     first: tuple[str, ...]
     changes: tuple[Change, ...]  # the slot as a place from 1
+    origins: tuple[Origin | None, ...]  # of the first ones: how they came in in an earlier run
 
     @classmethod
     def of(cls, reader: WatchReader, place: int, iterations: int) -> History:
@@ -44,11 +46,13 @@ class History:
         return cls(
             tuple(slot.text for slot in slots),
             tuple((i, places[slot], out, into) for i, slot, out, into in changes),
+            tuple(slot.origin for slot in slots),
         )
 
     def after(self, iterations: int) -> list[Held]:
         """The k distractors after so many iterations, by place."""
-        held = {place: Held(place, text) for place, text in enumerate(self.first, 1)}
+        first = enumerate(zip(self.first, self.origins, strict=True), 1)
+        held = {place: Held(place, text, origin=origin) for place, (text, origin) in first}
         for iteration, place, out, into in self.changes:
             if iteration < iterations:
                 held[place] = Held(place, into, iteration, out)

@@ -315,7 +315,8 @@ class WatchPanel(QWidget):
         if changed is not None:
             self.area.ensureWidgetVisible(changed)
         if not iterations:
-            self.told.setText("As first drawn, before the first iteration.")
+            begun = "left by an earlier run" if any(history.origins) else "first drawn"
+            self.told.setText(f"As {begun}, before the first iteration.")
             set_role(self.told, "muted")
             return
         replaced = history.changed_in(iterations - 1)

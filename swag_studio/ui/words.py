@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from swag_studio.reviewing import BEFORE
+from swag_studio.views import Origin
+
 STAGE_TITLES = {
     "prepare": "Prepare",
     "train_lm": "Language models",
@@ -107,7 +110,17 @@ def verdict(kind: str) -> str:
 
 def since(iteration: int) -> str:
     """When a distractor came in; iterations are counted from 1 for people, from 0 in the engine."""
+    if iteration == BEFORE:
+        return "earlier run"
     return "first draw" if iteration < 0 else f"iteration {iteration + 1:,}"
+
+
+def inherited(origin: Origin) -> str:
+    """How a distractor came in that an earlier run left: "run 1, iteration 5"."""
+    how = "by a curator" if origin.curator else ""
+    if origin.since is not None:
+        how = since(origin.since)
+    return f"run {origin.run}, {how}" if how else f"run {origin.run}"
 
 
 def reason(code: str, words: Mapping[str, str] = PAIR_REASONS) -> str:

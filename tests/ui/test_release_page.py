@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from swag_studio import recipe as recipes
 from swag_studio.app import EngineJobs
 from swag_studio.errors import ProjectError
+from swag_studio.project import Project
 from swag_studio.recipe import STAGES
 from swag_studio.records import SPLITS
 from swag_studio.releases import ReleaseError, ReleaseOptions, next_version
@@ -28,6 +29,7 @@ from swag_studio.ui.pages import PAGES
 from swag_studio.ui.release_page import COMPARE, NOT_FILTERED, QUESTIONS, RELEASES, ReleasePage
 from swag_studio.ui.theme import LIGHT
 from swag_studio.ui.workspace import Workspace
+from swag_studio.views import Outlook
 
 LEFT = Qt.MouseButton.LeftButton
 EMPTY = {
@@ -122,6 +124,24 @@ def test_simulated_answers_are_told_at_the_top(
     filter_done(workspace)
     page = shown(qtbot, workspace)
     assert "◇ Simulated" in page.counts.banner.text() and page.counts.banner.isVisible()
+
+
+def test_simulated_words_that_moved_the_filter_are_told_at_the_top(
+    qtbot: QtBot, workspace: Workspace, jobs: FakeJobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = jobs.outlook
+
+    def outlook(project: Project, options: ReleaseOptions) -> Outlook:
+        told = counted(project, options)
+        return replace(told, people={**told.people, "feedback_by": "people and simulation"})
+
+    monkeypatch.setattr(jobs, "outlook", outlook)
+    filter_done(workspace)
+    page = shown(qtbot, workspace)
+    assert page.counts.banner.text() == (
+        "◇ Simulated: the filter went on with what simulated annotators said."
+    )
+    assert page.counts.banner.isVisible()
 
 
 def test_nothing_judged_leads_to_the_annotators(

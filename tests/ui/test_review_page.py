@@ -26,7 +26,7 @@ from swag_studio.ui.review_page import NOTHING_YET, ReviewPage
 from swag_studio.ui.review_table import AROUND, COLUMNS, KEPT, ReviewTable
 from swag_studio.ui.undo import Undo
 from swag_studio.ui.workspace import Workspace
-from swag_studio.views import ContextRow, PoolEnding, Slot
+from swag_studio.views import ContextRow, Origin, PoolEnding, Slot
 
 LEFT, ALT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier
 FEATURES = ("v_given_s_n_forward", "s_n_forward")
@@ -325,6 +325,29 @@ def test_a_context_is_shown_in_full(qtbot: QtBot, page: ReviewPage, workspace: W
     ]
     assert {j[0] for j in judged[3:]} == {"Bo 1 (simulated)"}
     assert "Not judged yet" in page.detail.verdict.text()
+
+
+def test_what_an_earlier_run_left_says_so(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origins = [Origin(1, -1), Origin(2, 11), Origin(1, None, curator=True), None]
+
+    def slots(self: FakeWatch, place: int, iterations: int) -> list[Slot]:
+        return [
+            Slot(i, i + 1, f"text {i}", -1 if origin else 2, "", origin)
+            for i, origin in enumerate(origins)
+        ]
+
+    monkeypatch.setattr(FakeWatch, "slots", slots)
+    page.table.go(2)
+    settle(qtbot, workspace)
+    told = ["run 1, first draw", "run 2, iteration 12", "run 1, by a curator", "iteration 3"]
+    assert [page.detail.endings.item(i, 4).text() for i in range(K)] == told
+    history = page.detail.history.rows_model
+    column = [c.title for c in history.columns].index("Came in")
+    history.sort(column, Qt.SortOrder.AscendingOrder)
+    shown = [history.data(history.index(i, column)) for i in range(K)]
+    assert shown == [told[0], told[2], told[1], told[3]]
 
 
 def test_without_a_pool_the_rest_is_there(

@@ -17,6 +17,7 @@ from swag_studio.ui.iteration_bar import IterationBar
 from swag_studio.ui.watch_history import Contexts, Held, History
 from swag_studio.ui.watch_panel import WatchPanel
 from swag_studio.ui.workspace import Workspace
+from swag_studio.views import Origin
 
 LEFT = Qt.MouseButton.LeftButton
 RUN = """
@@ -130,6 +131,18 @@ def test_arrow_keys_step_through_the_iterations(qtbot: QtBot, panel: WatchPanel)
     assert panel.told.text() == "As first drawn, before the first iteration."
     qtbot.keyClick(panel.bar.number, Qt.Key.Key_Up)
     assert slots(panel)[1] == "⇄ 2 fox, since iteration 1 < dog"
+
+
+def test_what_an_earlier_run_left_says_so(qtbot: QtBot, panel: WatchPanel) -> None:
+    changes = ((0, 2, "dog", "fox"),)
+    history = History(("cat", "dog"), changes, (Origin(1, 4), Origin(1, None, curator=True)))
+    panel.slots_view.show_held(history.after(0), 0)
+    assert slots(panel) == ["1 cat, run 1, iteration 5", "2 dog, run 1, by a curator"]
+    panel.slots_view.show_held(history.after(1), 1)
+    assert slots(panel) == [
+        "1 cat, run 1, iteration 5",
+        "⇄ 2 fox, since iteration 1 < dog",
+    ]
 
 
 def test_another_context_is_shown_at_the_same_iteration(qtbot: QtBot, panel: WatchPanel) -> None:

@@ -12,7 +12,9 @@ from swag_studio.engine import pairs, prepare
 from swag_studio.engine.registry import SOURCES
 from swag_studio.engine.splitters import spacy_dependency
 from swag_studio.recipe import STAGES
+from swag_studio.reviewing import BEFORE
 from swag_studio.ui import words
+from swag_studio.views import Origin
 
 
 def codes(module: ModuleType) -> set[str]:
@@ -33,6 +35,16 @@ def constants(value: ast.expr) -> set[str]:
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
         return {value.value}
     return set()
+
+
+def test_when_a_distractor_came_in() -> None:
+    assert [words.since(i) for i in (BEFORE, -1, 0, 11)] == [
+        "earlier run", "first draw", "iteration 1", "iteration 12",
+    ]  # fmt: skip
+    origins = (Origin(2, 11), Origin(1, -1), Origin(1, None, curator=True), Origin(3))
+    assert [words.inherited(origin) for origin in origins] == [
+        "run 2, iteration 12", "run 1, first draw", "run 1, by a curator", "run 3",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
