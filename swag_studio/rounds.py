@@ -30,7 +30,7 @@ from swag_studio.judging import Annotator, Judgement, Task
 from swag_studio.pay import account
 from swag_studio.records import Ending
 from swag_studio.store_people import now
-from swag_studio.verification import Standing, found_in_top_two, worker_standing
+from swag_studio.verification import Standing, ranks_found, worker_standing
 
 __all__ = ["Change", "Disagreement", "HumanWork", "Worker"]
 
@@ -260,13 +260,14 @@ class HumanWork(JudgedRun):
         """How each annotator's work stands, by name, dropped ones too."""
         tallies: dict[str, _Tally] = {}
         rule = self.checks.rule
-        for task, judgement in self.store.answers():
-            tally = tallies.setdefault(judgement.annotator_id, _Tally())
-            tally.seconds.append(judgement.seconds)
-            if task.kind != "work":
-                tally.outcomes[task.kind].append(passes(judgement, task.key, rule))
-            for hit, n in found_in_top_two([judgement], {task.id: task}).values():
-                tally.top2, tally.rated = tally.top2 + hit, tally.rated + n
+        for who, kind, round, best, second, seconds in self.store.answer_figures():
+            tally = tallies.setdefault(who, _Tally())
+            tally.seconds.append(seconds)
+            if (hit := ranks_found(kind, round, best, second)) is not None:
+                tally.top2, tally.rated = tally.top2 + hit, tally.rated + 1
+        for task, judgement in self.store.answers(checks=True):
+            outcomes = tallies.setdefault(judgement.annotator_id, _Tally()).outcomes
+            outcomes[task.kind].append(passes(judgement, task.key, rule))
         people = self.store.annotators()
         return [self._worker(person, tallies.get(person.id, _Tally())) for person in people]
 

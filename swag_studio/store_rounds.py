@@ -53,6 +53,28 @@ class RoundTables(ReviewTables):
         ):
             yield r["context_id"]
 
+    def marks_of_work(self, version: int) -> Iterator[tuple[str, tuple[object, ...]]]:
+        """(context, mark) of the contexts in work, by id.
+
+        A mark stays equal as long as the context's tasks, who has them, its answers and
+        adjudications, and what curators made of it do. Answers are only ever added: it counts them.
+        """
+        of = "FROM tasks t JOIN {} x ON x.task_id = t.id WHERE t.context_id = a.context_id"
+        for r in self._stream(
+            "SELECT a.context_id, "
+            "(SELECT count(*) FROM tasks t WHERE t.context_id = a.context_id "
+            "AND t.kind = 'work') tasks, "
+            f"(SELECT count(*) {of.format('judgements')}) answers, "
+            f"(SELECT count(*) {of.format('adjudications')}) settled, "
+            "(SELECT group_concat(x.task_id || x.annotator_id || x.state) "
+            f"{of.format('allocations')}) asked, "
+            "(SELECT state FROM curated c WHERE c.version = ?1 AND c.context_id = a.context_id) "
+            "curated FROM assignments a "
+            "WHERE a.filter_version = ?1 AND a.slot = 0 AND tasks > 0 ORDER BY a.context_id",
+            [version],
+        ):
+            yield r["context_id"], (*r[1:4], hash(r["asked"]), hash(r["curated"]))
+
     def edited_since(self, version: int, batch: int) -> tuple[list[str], int]:
         """The contexts that steps of the log after `batch` changed; the newest step's number."""
         rows = self._query(
@@ -195,16 +217,32 @@ class RoundTables(ReviewTables):
         ):
             yield task_of(r)
 
-    def answers(self, annotator_id: str = "") -> Iterator[tuple[Task, Judgement]]:
-        """Each newest answer of one annotator or all, with its task, by annotator and time."""
+    def answers(
+        self, annotator_id: str = "", *, checks: bool = False
+    ) -> Iterator[tuple[Task, Judgement]]:
+        """Each newest answer of one annotator or all, with its task, by annotator and time.
+
+        With `checks` those to entry tests and hidden checks alone.
+        """
         for r in self._stream(
-            f"SELECT * FROM judgements j WHERE (?1 = '' OR annotator_id = ?1) AND {_NEWEST} "
-            "ORDER BY annotator_id, given, task_id",
-            [annotator_id],
+            "SELECT t.*, j.task_id, j.annotator_id, j.labels, j.best, j.second, j.revision, "
+            "j.comment, j.seconds, j.given, j.via FROM judgements j JOIN tasks t "
+            f"ON t.id = j.task_id WHERE (?1 = '' OR j.annotator_id = ?1) AND {_NEWEST} "
+            "AND (t.kind != 'work' OR NOT ?2) ORDER BY j.annotator_id, j.given, j.task_id",
+            [annotator_id, checks],
         ):
-            task = self.task(r["task_id"])
-            if task is not None:
-                yield task, judgement_of(r)
+            yield task_of(r), judgement_of(r)
+
+    def answer_figures(self) -> Iterator[tuple[str, str, int, int, int, float]]:
+        """(annotator, kind and round of the task, best, second, seconds) of each newest answer.
+
+        In a fifth of the time of `answers`.
+        """
+        for r in self._stream(
+            "SELECT j.annotator_id, t.kind, t.round, j.best, j.second, j.seconds "
+            f"FROM judgements j JOIN tasks t ON t.id = j.task_id WHERE {_NEWEST}"
+        ):
+            yield tuple(r)
 
     def test_tasks(self, version: int) -> list[Task]:
         """The entry test of a filter version, by id; empty before it was made."""

@@ -35,9 +35,9 @@ __all__ = [
     "Standing",
     "VerificationPolicy",
     "draw_task",
-    "found_in_top_two",
     "gold_source",
     "next_task",
+    "ranks_found",
     "rejects_found",
     "verdict",
     "worker_standing",
@@ -360,22 +360,13 @@ class Standing:
     state: Literal["ok", "warned", "dropped"]
 
 
-def found_in_top_two(
-    judgements: Iterable[Judgement], tasks: Mapping[str, Task]
-) -> dict[str, tuple[int, int]]:
-    """Annotator -> (judgements with the found ending best or second best, all of them).
+def ranks_found(kind: str, round: int, best: int, second: int) -> bool | None:
+    """Whether an answer to a task of this kind and round has the found ending among the best two.
 
-    Over first rounds of work only: a later round has the contexts where the found ending had
+    None beside first rounds of work: a later round has the contexts where the found ending had
     already been missed, by whoever, so it would tell of the context more than of the worker.
     """
-    counts: dict[str, tuple[int, int]] = {}
-    for judgement in latest(judgements):
-        task = tasks[judgement.task_id]
-        if task.kind == "work" and task.round == 0:
-            hits, n = counts.get(judgement.annotator_id, (0, 0))
-            hit = FOUND in (judgement.best, judgement.second)
-            counts[judgement.annotator_id] = (hits + hit, n + 1)
-    return counts
+    return FOUND in (best, second) if kind == "work" and round == 0 else None
 
 
 def worker_standing(top2_found: int, n: int, policy: VerificationPolicy) -> Standing:

@@ -346,6 +346,21 @@ def test_hidden_checks_are_strewn_among_peoples_work(work: HumanWork, store: Sto
     assert (standing.checks, standing.checks_passed, standing.standing.n) == (1, 1, 0)
 
 
+def test_a_workers_standing_goes_by_the_newest_answers_to_first_rounds(
+    work: HumanWork, store: Store
+) -> None:
+    ann, bob = work.add("Ann"), work.add("Bob")
+    first, second = work.open_first_round(2)
+    store.submit(good(first, ann.id))
+    store.submit(bad(second, ann.id))
+    store.submit(bad(first, bob.id))
+    store.submit(good(first, bob.id))  # a correction
+    for task in work.open_further_rounds():
+        store.submit(bad(task, ann.id))
+    stand = {w.annotator.name: (w.judged, w.standing.n, w.standing.rate) for w in work.standings()}
+    assert stand == {"Ann": (3, 2, 0.5), "Bob": (1, 1, 1.0)}
+
+
 # --- simulated annotators ----------------------------------------------------------------------
 
 

@@ -26,9 +26,9 @@ from swag_studio.judging import (
 from swag_studio.policy import VerificationPolicy
 from swag_studio.verification import (
     draw_task,
-    found_in_top_two,
     gold_source,
     next_task,
+    ranks_found,
     verdict,
     worker_standing,
 )
@@ -439,19 +439,8 @@ def test_who_is_at_the_threshold_is_dropped_by_luck_in_2_5_of_100_at_most(n: int
 
 
 def test_only_first_rounds_of_work_tell_of_a_worker() -> None:
-    first = first_task()
-    tasks = {
-        first.id: first,
-        "later": dataclasses.replace(first, id="later", round=1),
-        "test": dataclasses.replace(first, id="test", kind="test"),
-        "other": dataclasses.replace(first, id="other"),
-    }
-    given_ = [
-        Judgement(task, who, letters("llluuu"), best, 2)
-        for task, who, best in [
-            (first.id, "a", 0), ("later", "a", 1), ("test", "a", 1), ("other", "a", 1),
-            (first.id, "b", 1),
-        ]
-    ]  # fmt: skip
-    given_.append(dataclasses.replace(given_[-1], revision=1, best=1, second=0))
-    assert found_in_top_two(given_, tasks) == {"a": (1, 2), "b": (1, 1)}
+    assert [ranks_found("work", 0, *ranks) for ranks in ((0, 3), (4, 0), (2, 1))] == [
+        *(True, True, False)
+    ]
+    assert ranks_found("work", 1, 0, 3) is None
+    assert ranks_found("test", 0, 0, 3) is None and ranks_found("check", 0, 2, 1) is None

@@ -135,6 +135,7 @@ class AgreementPage(Page):
             self._without_run()
         elif self.work is None or self.work.version != run.version:
             self.work = readings.human_work(self.workspace.project, run)
+            self._overviews = readings.OverviewReader(self.work)
             self.overview = self.figures = None
             self._words("Reading how the verification stands …")
             self.tell("", "muted", "")
@@ -160,8 +161,8 @@ class AgreementPage(Page):
         """Has read what is seen and no longer true."""
         if self.work is None or not self.isVisible():
             return
-        work = self.work
-        self._ask("overview", lambda: readings.read_overview(work), self._show_overview)
+        work, overviews = self.work, self._overviews
+        self._ask("overview", overviews.read, self._show_overview)
         if self.tabs.currentIndex() == AGREEMENT:
             who = self.who
             self._ask("figures", lambda: readings.read_figures(work, who), self._show_figures)

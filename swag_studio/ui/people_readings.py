@@ -1,6 +1,7 @@
 """What the Agreement page shows, read from the human work of a filter run in the reading thread.
 
-It knows no widget. Everything is read anew: what people do elsewhere is seen at the next look.
+It knows no widget. What people do elsewhere is seen at the next look: everything is read anew, or,
+of the overview, what has changed.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import Literal
 from swag_studio import agreement as agreeing
 from swag_studio.agreement import Agreement, PairMatrix, Period, WithOthers
 from swag_studio.allocation import OverlapPlan, Preview
+from swag_studio.cases import Case
 from swag_studio.events import Changed, Event, Finished
 from swag_studio.judging import Annotator, Verdict
 from swag_studio.keeping import keep_up
 from swag_studio.lineage import ancestor
 from swag_studio.plan import Assumptions, Measured, measure
+from swag_studio.policy import VerificationPolicy
 from swag_studio.project import Project
 from swag_studio.ratings import MEASURES, Frequencies, Measure, Ratings, collect, frequencies
 from swag_studio.recipe import from_toml
@@ -105,32 +108,60 @@ class Overview:
         return sum(w.progress.get("open", 0) for w in self.people)
 
 
-def read_overview(work: HumanWork) -> Overview:
-    """Goes over all contexts that have work: seconds, where there are 100,000."""
-    kinds: Counter[str] = Counter()
-    seconds: list[float] = []
-    judged, policy = 0, work.policy
+Part = tuple[Verdict | None, tuple[float, ...]]
+"""What one context adds: its verdict, without what is in words, and the seconds of its answers."""
+NOTHING: Part = (None, ())
 
-    def verdicts() -> Iterator[Verdict]:
-        nonlocal judged
-        for case in work.cases():
-            if verdict := case.verdict(policy, work.seed):
-                kinds[verdict.kind] += 1
-                judged += verdict.round > 0 or verdict.kind != "open"
-                seconds.extend(j.seconds for j in case.judgements)
-                yield verdict
 
-    # `measure` reads the seconds last, when all verdicts have passed.
-    measured = measure(verdicts(), seconds, policy.further_rounds)
-    return Overview(
-        contexts=len(work.order),
-        judged=judged,
-        kinds=kinds,
-        workers=tuple(work.standings()),
-        measured=measured,
-        plan=work.plan,
-        simulated=work.count_simulated,
-    )
+class OverviewReader:
+    """Reads the overview again and again: each time only the contexts whose work changed.
+
+    The first look goes over all that have work: half a minute, where there are 100,000.
+    """
+
+    def __init__(self, work: HumanWork) -> None:
+        self._work = work
+        self._rules: object = None  # what every verdict rests on
+        self._parts: dict[str, tuple[object, Part]] = {}  # by context: its mark, and what it adds
+
+    def read(self) -> Overview:
+        """How the verification stands. To be called in one thread."""
+        work, policy = self._work, self._work.policy
+        self._catch_up()
+        parts = [part for _, part in self._parts.values()]
+        verdicts = [verdict for verdict, _ in parts if verdict is not None]
+        seconds = [s for verdict, given in parts if verdict is not None for s in given]
+        return Overview(
+            contexts=len(work.order),
+            judged=sum(v.round > 0 or v.kind != "open" for v in verdicts),
+            kinds=Counter(v.kind for v in verdicts),
+            workers=tuple(work.standings()),
+            measured=measure(verdicts, seconds, policy.further_rounds),
+            plan=work.plan,
+            simulated=work.count_simulated,
+        )
+
+    def _catch_up(self) -> None:
+        """Judges anew what has another mark than when it was judged."""
+        work, policy = self._work, self._work.policy
+        count = {(a.id, a.kind) for a in work.store.annotators() if a.active}
+        if self._rules != (rules := (policy, work.count_simulated, count)):
+            self._rules, self._parts = rules, {}
+        marks = dict(work.store.marks_of_work(work.version))  # first: what changes later is read
+        kept = {c: part for c, part in self._parts.items() if part[0] == marks.get(c)}
+        new = (c for c in marks if c not in kept)
+        read = {case.context.id: part_of(case, policy, work.seed) for case in work.cases(new)}
+        # In the order of the contexts, as a walk over them would have it.
+        self._parts = {c: kept.get(c) or (m, read.get(c, NOTHING)) for c, m in marks.items()}
+
+
+def part_of(case: Case, policy: VerificationPolicy, seed: int) -> Part:
+    """What a context adds to the overview."""
+    found = case.verdict(policy, seed)
+    if found is None:
+        return NOTHING
+    kept = Verdict(found.context_id, found.kind, found.round, "", generated=found.generated)
+    return kept, tuple(j.seconds for j in case.judgements)
 
 
 # --- agreement -----------------------------------------------------------------------------------
