@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from swag_studio.engine.card_front import front_matter
 from swag_studio.engine.exporters.everything import record
 from swag_studio.engine.registry import EXPORTERS
 from swag_studio.records import SPLITS, Question
@@ -63,6 +64,32 @@ def test_csv_splits_that_have_labels_load_together(
     files = {split: str(release / f"{split}.csv") for split in ("train", "val")}
     found = datasets.load_dataset("csv", data_files=files, cache_dir=str(tmp_path))
     assert {s: len(found[s]) for s in files} == {s: len(of(questions, s)) for s in files}
+
+
+def test_the_folder_loads_by_its_card(
+    release: Path, questions: list[Question], tmp_path: Path
+) -> None:
+    """Without a script or an option: the front matter names files and keeps "None" and "NA"."""
+    counts = {"questions": {s: {"all": len(of(questions, s))} for s in SPLITS}}
+    files = {path.name: {} for path in release.iterdir()}
+    told = {"title": "", "licence": "", "language": "en", "files": files, "counts": counts}
+    folder = tmp_path / "release"
+    folder.mkdir()
+    for path in release.glob("*.csv"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "README.md").write_text(front_matter(told) + "\n\n# Title\n", "utf-8")
+
+    def rows(config: str, split: str) -> Any:
+        return datasets.load_dataset(str(folder), config, cache_dir=str(tmp_path / "c"))[split]
+
+    for split, (config, name) in zip(
+        SPLITS, [("default", "train"), ("default", "validation"), ("test", "test")], strict=True
+    ):
+        found = rows(config, name)
+        wanted = [list(q.endings) for q in of(questions, split)]
+        assert [[row[f"ending{i}"] for i in range(4)] for row in found] == wanted
+    wanted = [q.distractors[3].text for q in of(questions, "val")]
+    assert rows("full", "validation")["distractor-3"][:] == wanted
 
 
 def test_hellaswag(release: Path, questions: list[Question], tmp_path: Path) -> None:
