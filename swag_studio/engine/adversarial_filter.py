@@ -135,6 +135,7 @@ class _Loop:
         yield from self._check_contexts()
         if needs_tags(self.setup.members):
             yield self._progress("loading the tagger")
+        self.setup.remove_old_tags(self.project, self.folder.parent)
         source = self.setup.source(current.contexts, self.folder.parent)
         gathering = Assigned.gather(source, current)
         self.assigned = yield from self._said(

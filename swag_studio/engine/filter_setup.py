@@ -24,7 +24,8 @@ from swag_studio.engine.tagging import TagCache, Tagger
 from swag_studio.errors import StageError
 from swag_studio.pool import Pool
 from swag_studio.project import Project
-from swag_studio.recipe import FilterRecipe, Recipe
+from swag_studio.recipe import FilterRecipe, Recipe, from_toml
+from swag_studio.records import Artifact
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,23 @@ def pos_words(vocabulary: Vocabulary, count: int) -> NDArray[np.uint16]:
     return np.array(words[:count], np.uint16)
 
 
+def resumable_pools(project: Project) -> set[str]:
+    """The keys of the pools that interrupted runs would go on with."""
+    interrupted = [run for run in project.store.artifacts("filter") if not run.done]
+    return {
+        pool.key
+        for run in interrupted
+        for pool in project.store.artifacts("generate")
+        if run.key == _key_on(pool, run)
+    }
+
+
+def _key_on(pool: Artifact, run: Artifact) -> str:
+    """The key that a run with the recipe of `run` has on a pool."""
+    contents = outside.recorded(run)
+    return from_toml(run.recipe).stage_key("filter", [pool.key], outside=contents)
+
+
 class Setup:
     """Raises StageError when no member can be used."""
 
@@ -97,6 +115,11 @@ class Setup:
             cache = TagCache.of(tags_folder, self.pool, self.pool_key, self._tagger)
             source.tag_with(self._tagger, cache)
         return source
+
+    def remove_old_tags(self, project: Project, tags_folder: Path) -> None:
+        """Removes the tags of pools that neither this run nor an interrupted one works on."""
+        pools = {self.pool_key} | resumable_pools(project)
+        TagCache.remove_others(tags_folder, pools, self._tagger)
 
     def spec(self, members: tuple[str, ...], halvings: int = 0) -> EnsembleSpec:
         """The ensemble of these members; its batches halved so often."""

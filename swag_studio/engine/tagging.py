@@ -7,7 +7,8 @@ tokens.
 The tagger gives a text the same bits alone and in any batch: its scores were compared for 3,000
 texts in batches of 1 to 3,000 (spaCy 3.8, whose products blis computes row by row;
 `tests/engine/test_tagging.py` keeps watch). So tags are a pure function of the text, and the cache
-can be shared between filter runs, and lose or keep entries in a kill, without a trace in a result.
+can be shared between filter runs, lose or keep entries in a kill, and be removed when no run reads
+it any more, without a trace in a result.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -38,6 +40,8 @@ Tags = NDArray[np.uint8]
 # Only these are kept: `tok2vec` and `tagger` are all that tags need.
 _EXCLUDE = ("parser", "senter", "ner", "attribute_ruler", "lemmatizer")
 _BATCH = 128
+_FOLDER = "tags-"  # and then the start of the pool's key, and the tagger's
+_SHORT = 12
 
 
 class Tagger:
@@ -61,7 +65,9 @@ class Tagger:
         self.labels = tuple(sorted(tagger.labels))
         ids = {label: i for i, label in enumerate(self.labels, 1)}
         self._ids = np.array([ids[label] for label in tagger.labels], np.uint8)
-        self.model = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
+        model = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
+        identity = json.dumps([model, self.labels])
+        self.key = hashlib.blake2b(identity.encode(), digest_size=4).hexdigest()
 
     def scores(self, texts: Sequence[Ids]) -> list[NDArray[np.float32]]:
         """The probability of each of the model's own labels, (tokens, labels) per text."""
@@ -123,9 +129,19 @@ class TagCache:
     @classmethod
     def of(cls, parent: Path, pool: Pool, pool_key: str, tagger: Tagger) -> TagCache:
         """The cache that all filter runs on this pool with this tagger share."""
-        identity = json.dumps([pool_key, tagger.model, tagger.labels])
-        digest = hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()
-        return cls(parent / f"tags-{digest}", pool)
+        return cls(parent / f"{_FOLDER}{pool_key[:_SHORT]}-{tagger.key}", pool)
+
+    @staticmethod
+    def remove_others(parent: Path, pool_keys: Collection[str], tagger: Tagger | None) -> None:
+        """Removes the caches of other pools than these, and of other taggers where one is given.
+
+        For who holds the project's lock. What cannot be removed stays.
+        """
+        pools = {key[:_SHORT] for key in pool_keys}
+        for folder in parent.glob(f"{_FOLDER}*"):
+            pool, _, model = folder.name.removeprefix(_FOLDER).partition("-")
+            if pool not in pools or (tagger is not None and model != tagger.key):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def read(self, context: int) -> Tags:
         """(rows, T) what is known of a context's tags; writable."""

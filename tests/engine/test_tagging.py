@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +141,29 @@ def test_caches_of_other_pools_and_models_are_apart(tmp_path: Path, tagger: Tagg
         folders.add(cache._folder)
     assert len(folders) == 2
     assert TagCache.of(tmp_path, pool, "one", tagger).read(0).all()
+
+
+def test_caches_that_nobody_reads_any_more_are_removed(tmp_path: Path, tagger: Tagger) -> None:
+    pool, other = make_pool(tmp_path / "pool", [4]), Namespace(key="0ther")
+    (tmp_path / "v1").mkdir()
+    kept, stale = "a" * 32, "b" * 32
+
+    def fill() -> None:
+        for key in (kept, stale):
+            for model in (tagger, other):
+                TagCache.of(tmp_path, pool, key, model).write(0, np.ones((4, 5), np.uint8))  # type: ignore[arg-type]
+
+    def left() -> set[str]:
+        return {path.name for path in tmp_path.iterdir()} - {"pool"}
+
+    fill()
+    assert len(left()) == 5
+    TagCache.remove_others(tmp_path, [kept, stale], None)
+    assert len(left()) == 5
+    TagCache.remove_others(tmp_path, [kept], None)  # a run without tags knows no tagger
+    assert left() == {"v1", f"tags-{kept[:12]}-{tagger.key}", f"tags-{kept[:12]}-0ther"}
+    fill()
+    (tmp_path / "tags-of-older-programs").mkdir()
+    TagCache.remove_others(tmp_path, [kept], tagger)
+    assert left() == {"v1", f"tags-{kept[:12]}-{tagger.key}"}
+    assert TagCache.of(tmp_path, pool, kept, tagger).read(0).all()
