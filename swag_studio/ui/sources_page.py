@@ -86,7 +86,7 @@ class SourcesPage(Page):
         self.choose_button = QPushButton("Choose files …")
         self.choose_button.clicked.connect(self.choose)
         formats = QLabel(
-            "ActivityNet Captions, LSMDC16, CSV, TSV or JSON lines, "
+            "ActivityNet Captions, TACoS, LSMDC16, CSV, TSV or JSON lines, "
             "or contexts with candidates of your own. Files stay where they are."
         )
         formats.setWordWrap(True)
