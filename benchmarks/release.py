@@ -3,10 +3,11 @@
     python benchmarks/release.py [--contexts 5000]       (--contexts 113000 is the paper's size)
 
 Makes two projects of made-up words (synthetic_project.py), one with a quarter of the contexts, and
-writes a release of each in a process of its own. Told of each step: seconds, contexts per second,
-the peak of resident memory, and how both grow from the small to the large project. Time that grows
-by more than the contexts do (4.0 times) is worth a look, and so are more than some ten bytes of
-memory for each context; what SQLite keeps in its caches has a bound and is told apart.
+writes a release of each in a process of its own. Told of each step: seconds, CPU seconds and
+their growth from the small to the large project, contexts per second, and the peak of resident
+memory, of it SQLite's caches, and of the rest the bytes that each context more takes. CPU that
+grows by more than the contexts do (4.0 times) is worth a look, and so are more than some ten bytes
+for each context. A step's peak holds what the steps before it left.
 
 The floor is what the release's bytes take to be written, synced and hashed once, in the same run.
 """
@@ -46,7 +47,7 @@ class Clock:
         self.steps: dict[str, dict[str, float]] = {}
         self.parts: dict[str, float] = {}
         self._began = time.perf_counter(), time.process_time()
-        _forget_peaks()
+        _forget_peak()
 
     def step(self, name: str) -> None:
         """All since the last step was `name`."""
@@ -54,10 +55,8 @@ class Clock:
         told = self.steps.setdefault(name, dict.fromkeys(("seconds", "cpu", "peak", "sqlite"), 0.0))
         told["seconds"] += now[0] - before[0]
         told["cpu"] += now[1] - before[1]
-        peak, sqlite = _peaks()
-        if peak - sqlite > told["peak"] - told["sqlite"]:
-            told["peak"], told["sqlite"] = peak, sqlite
-        _forget_peaks()
+        told["peak"], told["sqlite"] = max(told["peak"], _resident()), _sqlite_peak()
+        _forget_peak()
         self._began = now
 
     def watch(self, owner: Any, function: str, name: str) -> None:
@@ -74,26 +73,24 @@ class Clock:
         setattr(owner, function, timed)
 
 
-def _forget_peaks() -> None:
+def _forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
-    _sqlite_peak(1)
 
 
-def _peaks() -> tuple[float, float]:
-    """Bytes: the peak of resident memory since it was forgotten, and of SQLite's part of it."""
+def _resident() -> float:
+    """Bytes: the peak of resident memory since it was forgotten."""
     status = Path("/proc/self/status").read_text().splitlines()
-    peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
-    return peak * 1024.0, float(_sqlite_peak(0))
+    return next(1024.0 * int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
 
 
-def _sqlite_peak(forget: int) -> int:
-    """What SQLite had in memory at most; 0 where its library does not tell."""
+def _sqlite_peak() -> float:
+    """Bytes that SQLite ever had in memory; freed, they stay resident. 0 where it cannot tell."""
     try:
         ask = ctypes.CDLL(_sqlite3.__file__).sqlite3_memory_highwater
     except (AttributeError, OSError):
-        return 0
+        return 0.0
     ask.restype = ctypes.c_int64
-    return int(ask(forget))
+    return float(ask(0))
 
 
 # --- one release -----------------------------------------------------------------------------
@@ -193,27 +190,28 @@ def _command(folder: Path, contexts: int) -> list[str]:
 
 
 def report(small: int, large: int, few: dict[str, Any], many: dict[str, Any]) -> None:
-    times = large / small
-    print(f"{'':16} {'seconds':>8} {'contexts/s':>10} {'times':>6} {'peak MB':>8} {'SQLite':>7} "
-          f"{'bytes/context':>14}")  # fmt: skip
+    print(f"{'':16}{'seconds':>9}{'CPU':>8}{'contexts/s':>12}{'growth':>8}{'peak MB':>9}"
+          f"{'SQLite':>8}{'bytes/context':>15}")  # fmt: skip
     for name, told in many["steps"].items():
-        before = few["steps"].get(name, {})
-        seconds, grown = told["seconds"], told["seconds"] / max(before.get("seconds", 0), 1e-9)
-        line = f"{name:16} {seconds:8.2f} {large / max(seconds, 1e-9):10,.0f} {grown:6.1f}"
-        if "peak" in told and "peak" in before:
+        line = f"{name:16}{told['seconds']:9.2f}"
+        if before := few["steps"].get(name) if "cpu" in told else None:
             own = (told["peak"] - told["sqlite"]) - (before["peak"] - before["sqlite"])
-            line += f" {told['peak'] / 1e6:8.0f} {told['sqlite'] / 1e6:7.0f}"
-            line += f" {own / (large - small):14.0f}"
+            line += f"{told['cpu']:8.2f}{large / max(told['seconds'], 1e-9):12,.0f}"
+            line += f"{told['cpu'] / max(before['cpu'], 1e-9):8.1f}"
+            line += f"{told['peak'] / 1e6:9.0f}{told['sqlite'] / 1e6:8.0f}"
+            line += f"{own / (large - small):15,.0f}"
         print(line)
-    total = [sum(s["seconds"] for s in run["steps"].values()) for run in (few, many)]
-    cpu = sum(s.get("cpu", 0) for s in many["steps"].values())
-    least = many["floor"]["write"] + many["floor"]["hash"]
-    print(f"{'all':16} {total[1]:8.2f} {large / total[1]:10,.0f} {total[1] / total[0]:6.1f}  "
-          f"(contexts: {times:.1f} times; CPU {cpu:.2f} s)")  # fmt: skip
+    seconds, cpu, cpu_before = (
+        sum(step.get(what, 0.0) for step in run["steps"].values())
+        for run, what in ((many, "seconds"), (many, "cpu"), (few, "cpu"))
+    )
+    print(f"{'all':16}{seconds:9.2f}{cpu:8.2f}{large / seconds:12,.0f}{cpu / cpu_before:8.1f}"
+          f"  (contexts: {large / small:.1f})")  # fmt: skip
+    write, hashing = many["floor"]["write"], many["floor"]["hash"]
     print(
-        f"{many['bytes'] / 1e6:.1f} MB written, {many['bytes'] / large:,.0f} bytes per context; "
-        f"floor {least:.2f} s (writing {many['floor']['write']:.2f}, hashing "
-        f"{many['floor']['hash']:.2f}): the release takes {total[1] / least:.0f} times as long"
+        f"{many['bytes'] / 1e6:.1f} MB, {many['bytes'] / large:,.0f} bytes per context; floor "
+        f"{write + hashing:.2f} s (writing {write:.2f}, hashing {hashing:.2f}): the release takes "
+        f"{seconds / (write + hashing):.0f} times as long, {cpu / (write + hashing):.0f} in CPU"
     )
 
 

@@ -11,11 +11,12 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from swag_studio.connections import SLICE, Connections, sliced
 from swag_studio.errors import ProjectError
-from swag_studio.judging import Adjudication, Annotator, Judgement, Skip, Task, problem
+from swag_studio.judging import Adjudication, Annotator, Judgement, Label, Skip, Task, problem
 from swag_studio.records import folded
 
 
@@ -362,12 +363,17 @@ def _judgement_row(j: Judgement) -> Sequence[Any]:
     )
 
 
+@lru_cache(4096)  # they repeat: three labels of six endings are 729 at most
+def _labels(text: str) -> tuple[Label, ...]:
+    return tuple(json.loads(text))
+
+
 def judgement_of(r: Mapping[str, Any] | sqlite3.Row) -> Judgement:
     """A judgement from its row."""
     return Judgement(
         task_id=r["task_id"],
         annotator_id=r["annotator_id"],
-        labels=tuple(json.loads(r["labels"])),
+        labels=_labels(r["labels"]),
         best=r["best"],
         second=r["second"],
         revision=r["revision"],
@@ -396,7 +402,7 @@ def adjudication_of(r: Mapping[str, Any] | sqlite3.Row) -> Adjudication:
     return Adjudication(
         task_id=r["task_id"],
         by=r["by"],
-        labels=tuple(json.loads(r["labels"])),
+        labels=_labels(r["labels"]),
         best=r["best"],
         second=r["second"],
         given=r["given"],

@@ -233,9 +233,9 @@ class Provenance:
 
     # --- looked up where it is needed --------------------------------------------------------
 
-    def pool_row(self, place: int, context: Context, ending: str) -> int | None:
-        """The row of an ending that a curator took from the pool."""
-        return self._texts.row(place, lambda text: ending_id(context.id, text) == ending)
+    def pool_row(self, place: int, context: Context, ending: str, text: str) -> int | None:
+        """The row of an ending, by its id and text, that a curator took from the pool."""
+        return self._texts.row(place, lambda made: ending_id(context.id, made) == ending, text)
 
     @cached_property
     def _texts(self) -> PoolTexts:
@@ -332,7 +332,7 @@ class _Teller:
                 "place": shown.get(e["id"]),
                 **e,
                 "right": e["id"] == q.right_id,
-                **self._origin(e["id"], e["kind"]),
+                **self._origin(e["id"], e["kind"], e["text"]),
                 "judgements": judged.get(e["id"], []),
             }
             for e in every
@@ -344,10 +344,10 @@ class _Teller:
         places = (i for i, text in enumerate(q.endings) if i != q.label and text == ending["text"])
         return next(places, -1)
 
-    def _origin(self, ending: str, kind: str) -> dict[str, Any]:
+    def _origin(self, ending: str, kind: str, text: str) -> dict[str, Any]:
         row, score = self._known.get(ending, (None, None))
         if row is None and kind in ("generated", "own"):
-            row = self.made.pool_row(self.place, self.context, ending)
+            row = self.made.pool_row(self.place, self.context, ending, text)
         known = self.made.history.known
         spans = [*self._spans.get(row, [])] if row is not None and known else None
         if spans is not None and ending not in self._known:
