@@ -341,11 +341,12 @@ def _problem(manifest: Manifest, problem: Mapping[str, Any]) -> str:
 
 def _limits() -> str:
     return (
-        "- Captions describe what annotators of the videos saw; they carry those people's slips "
-        "and stereotypes.\n"
+        "- The sources' texts carry their writers' slips and stereotypes.\n"
         "- Wrong endings come from small language models: some are odd rather than wrong, and a "
         "model can exploit that. Scores above chance do not show understanding.\n"
         "- The filter is adversarial to its own classifiers, not to every model.\n"
+        "- The found endings stand in the sources, so whoever has those can look up the answers of "
+        "the test set.\n"
         '- "Right" means what happened in the video, or what annotators preferred; another '
         "ending may be as plausible."
     )
