@@ -93,7 +93,8 @@ class History:
         """As `spans`, as if the run had begun with a draw."""
         spans: dict[int, list[Span]] = {}
 
-        def close(row: int, since: int, out: int | None) -> None:
+        def close(slot: int, out: int | None) -> None:
+            row, since = holds[slot]
             by = "draw" if since < 0 else "filter"
             spans.setdefault(row, []).append({"run": self.run, "by": by, "in": since, "out": out})
 
@@ -101,10 +102,10 @@ class History:
         mine = slice(*self._first[at : at + 2])
         columns = (array[mine].tolist() for array in (self._slot, self._iteration, self._new))
         for slot, iteration, new in zip(*columns, strict=True):
-            close(*holds[slot], iteration)
+            close(slot, iteration)
             holds[slot] = (new, iteration)
-        for row, since in holds:
-            close(row, since, None)
+        for slot in range(len(holds)):
+            close(slot, None)
         return spans
 
 

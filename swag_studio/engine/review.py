@@ -48,10 +48,10 @@ def _newest(project: Project, run: Artifact, prepare_version: int) -> dict[str, 
     ids = [c.id for c in project.store.contexts(prepare_version, selected_only=True)]
     newest = log.newest(len(initial))
     with suppress(ProjectError, StageError):  # gone: what came in before is not told apart
-        start = Inheritance.of(project, run, lambda: PoolTexts.of_run(project, run))
-        for at in np.flatnonzero(newest < 0).tolist() if start else ():
-            rows = initial.rows[at].tolist()
-            if len(start.kept(int(initial.contexts[at]), rows)) == len(rows):
-                newest[at] = BEFORE
+        if start := Inheritance.of(project, run, lambda: PoolTexts.of_run(project, run)):
+            for at in np.flatnonzero(newest < 0).tolist():
+                rows = initial.rows[at].tolist()
+                if len(start.kept(int(initial.contexts[at]), rows)) == len(rows):
+                    newest[at] = BEFORE
     pairs = zip(initial.contexts.tolist(), newest.tolist(), strict=True)
     return {ids[place]: iteration for place, iteration in pairs}
