@@ -331,12 +331,12 @@ def _faults_alone(question: Question) -> Iterable[str]:
 
 
 def _has_word(text: str) -> bool:
-    return any(map(str.isalnum, _compared(text)))
+    return any(map(str.isalnum, text if text.isascii() else _UNSEEN.sub("", text)))
 
 
 def _compared(text: str) -> str:
     """A text as a reader tells it from another: folded, without what is not seen."""
-    return folded(_UNSEEN.sub("", text))
+    return folded(text if text.isascii() else _UNSEEN.sub("", text))
 
 
 def _problem(kind: str, count: int, places: list[str]) -> Problem:
