@@ -29,6 +29,7 @@ BARE = {
     "filter.control_arm": False,
     "filter.probe": False,
     "filter.strength_folds": 0,
+    "filter.found_openings": False,  # so few found endings open with few words
 }
 SHORT, CONTEXTS = 2, 16
 
