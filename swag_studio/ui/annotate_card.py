@@ -42,7 +42,8 @@ _WORDS = {
 _RANKS = {"best": "best", "second": "second best"}
 _STYLE = """
 EndingRow { border: 2px solid transparent; border-bottom: 1px solid palette(mid); }
-EndingRow[here="true"] { border: 2px solid palette(highlight); border-radius: 6px; }
+EndingRow[here="true"] { border: 2px dashed palette(highlight); border-radius: 6px; }
+EndingRow[here="true"]:focus { border-style: solid; }
 QToolButton { padding: 3px 6px; border: 1px solid palette(mid); border-radius: 4px;
               background: palette(button); color: palette(button-text); }
 QToolButton:checked { background: palette(highlight); color: palette(highlighted-text);

@@ -65,6 +65,7 @@ class Histogram(QWidget):
         self.plot.setAccessibleName(name)
         self.plot.viewport().setAccessibleName(name)
         self.plot.setMinimumHeight(160)
+        self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # no key does anything in it
         ignored = QSizePolicy.Policy.Ignored  # pyqtgraph's wish of 480 pixels
         self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, ignored)
         item = self.plot.getPlotItem()

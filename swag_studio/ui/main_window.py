@@ -20,6 +20,7 @@ from swag_studio.ui.job_panel import JobPanel
 from swag_studio.ui.keeping import Keeper
 from swag_studio.ui.page import Page
 from swag_studio.ui.pages import PAGES, Step
+from swag_studio.ui.reading_order import order_tabs
 from swag_studio.ui.step_bar import StepBar
 from swag_studio.ui.theme import Theme
 from swag_studio.ui.undo import Undo
@@ -91,6 +92,7 @@ class MainWindow(QMainWindow):
             area.setWidgetResizable(True)
             area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             area.setAccessibleName(step.title)
+            area.setProperty("page", "true")
             self.stack.addWidget(area)
         self.step_bar.chosen.connect(self.choose_page)
         centre = QWidget()
@@ -118,6 +120,10 @@ class MainWindow(QMainWindow):
         self.closing.stopping.connect(self._stopping)
         self.closing.done.connect(self.close)
         self.keeper.told.connect(self.job_panel.say)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        order_tabs(self)  # now, since controls come and go
+        return super().focusNextPrevChild(forward)
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Show and not self._pages:

@@ -167,8 +167,9 @@ QLabel[role="struck"] {{ color: {t.muted}; text-decoration: line-through; }}
 QFrame[drop="idle"] {{ border: 2px dashed {t.border}; }}
 QFrame[drop="over"] {{ border: 2px dashed {t.accent};
                        background: {t.raised}; }}
-QScrollArea {{ border: 0; background: {t.window}; }}
+QScrollArea {{ border: 1px solid transparent; background: {t.window}; }}
 QScrollArea[bare="true"] {{ background: transparent; }}
+QScrollArea[page="true"] {{ border: 0; }}
 QPushButton {{ padding: 5px 12px; }}
 QToolButton[step="true"] {{ padding: 4px 8px; border: 2px solid transparent;
                             border-radius: 4px; }}
@@ -176,13 +177,15 @@ QToolButton[step="true"]:hover {{ background: {t.raised}; }}
 QToolButton[step="true"]:checked {{ background: {t.surface}; color: {t.accent};
     border-bottom: 2px solid {t.accent}; font-weight: 600; }}
 QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent};
-    border: 1px solid {t.accent}; border-radius: 4px; font-weight: 600; }}
+    border: 3px solid {t.accent}; border-radius: 4px; font-weight: 600; padding: 3px 10px; }}
 QPushButton[role="primary"]:disabled {{ background: {t.raised}; color: {t.muted};
     border-color: {t.border}; }}
 QPushButton:focus, QToolButton:focus {{ outline: none; border: 2px solid {t.accent}; }}
+QPushButton[role="primary"]:focus {{ border: 3px double {t.on_accent}; }}
 QLineEdit, QPlainTextEdit, QTextEdit, QTextBrowser {{ border: 1px solid {t.muted};
     border-radius: 3px; padding: 2px 3px; background: {t.field}; }}
-QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus {{ border: 1px solid {t.accent}; }}
+QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus {{ border: 2px solid {t.accent};
+    padding: 1px 2px; }}
 QLineEdit:disabled, QPlainTextEdit:read-only, QTextBrowser {{ border-color: {t.border}; }}
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; }}
 QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator {{
@@ -193,11 +196,19 @@ QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{
     background: {t.accent}; border-color: {t.accent}; image: url("{check}"); }}
 QRadioButton::indicator:checked {{ width: {dot}px; height: {dot}px; background: {t.on_accent};
     border: {dot}px solid {t.accent}; border-radius: {wide}px; }}
-QCheckBox:focus, QRadioButton:focus {{ outline: 1px solid {t.accent}; }}
+QCheckBox, QRadioButton, QSlider {{ border: 1px solid transparent; border-radius: 3px; }}
+QCheckBox:focus, QRadioButton:focus, QSlider:focus, QTableView:focus, QListView:focus,
+QScrollArea:focus {{ outline: none; border: 1px solid {t.accent}; }}
+QTabBar::tab {{ padding: 5px 12px; border: 2px solid transparent; border-radius: 4px; }}
+QTabBar::tab:hover {{ background: {t.raised}; }}
+QTabBar::tab:selected {{ background: {t.surface}; color: {t.accent};
+    border-bottom: 2px solid {t.accent}; }}
+QTabBar::tab:selected:focus {{ border: 2px solid {t.accent}; }}
+QTabBar::tab:disabled {{ color: {t.muted}; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.muted}; }}
 QHeaderView::section {{ background: {t.raised}; color: {t.text}; border: 0;
     border-right: 1px solid {t.border}; border-bottom: 1px solid {t.border}; padding: 4px 6px; }}
-QTableView {{ gridline-color: {t.border}; }}
+QTableView, QListView {{ border: 1px solid {t.border}; gridline-color: {t.border}; }}
 QListWidget::item {{ padding: 4px 6px; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
 """
