@@ -16,7 +16,7 @@ import numpy as np
 
 from swag_studio import series
 from swag_studio.events import Metric
-from swag_studio.evidence import Clue, Evidence
+from swag_studio.evidence import FEATURES, MEMBERS, Clue, Evidence
 from swag_studio.recipe import Recipe
 
 CHANCE = 0.25  # of the 4-way accuracy that runs are judged by
@@ -30,20 +30,9 @@ TELLING = 0.05  # accuracy that a feature must bring to be named; less is a shuf
 SAME = 0.03  # a fall below the control arm that nobody would call one
 PROBE_HIGH = 0.05  # above chance: what a reader of the dataset would call a difference
 
-_MEMBERS = {"mlp": "MLP", "bow": "bag of words", "cnn": "CNN", "pos": "POS biLSTM"}
 _LENGTH = "v_tokens"
-_LIKELIHOODS = {  # nats per token: more is less likely
-    "s_n_forward": "how likely the context is",
-    "v_given_s_n_forward": "how likely the ending is after its context",
-    "s_n_given_v_backward": "how likely the context is before the ending",
-    "v_backward": "how likely the ending is by itself",
-    "last_token": "how likely the last word is",
-}
-_FEATURES = _LIKELIHOODS | {
-    _LENGTH: "the length of the ending",
-    "n_tokens": "the length of the noun phrase",
-    "s_tokens": "the length of the first sentence",
-}
+_SURPRISES = frozenset(code for code in FEATURES if not code.endswith("_tokens"))
+_READERS = ("bow", "cnn", "pos")  # of words or tags; the MLP reads neither, as the probe does
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +211,7 @@ class _Run:
 
 
 def _name(head: str) -> str:
-    return _MEMBERS.get(head, head)
+    return MEMBERS.get(head, head)
 
 
 # --- rules -----------------------------------------------------------------------------------
@@ -282,7 +271,7 @@ def _one_feature(run: _Run) -> Iterator[Advice]:
     total = sum(max(c.weight, 0.0) for c in clues)
     if clues and clues[0].weight >= max(TELLING, DOMINANT * total):
         top = clues[0]
-        what = _FEATURES.get(top.text, top.text)
+        what = f"the {FEATURES[top.text]}" if top.text in FEATURES else top.text
         yield Advice(
             _against(top, run.recipe),
             f"The MLP is stalled, and loses {top.weight:.0%} of its accuracy without {what}: "
@@ -299,7 +288,7 @@ def _against(top: Clue, recipe: Recipe) -> str:
             f"generate.max_tokens ({recipe.generate.max_tokens}), and train the language models "
             "longer, so that they learn where to stop (lm.epochs)."
         )
-    if top.text in _LIKELIHOODS:
+    if top.text in _SURPRISES:
         kind, way = ("bolder", "above") if top.found > top.assigned else ("safer", "below")
         now = recipe.generate.temperature
         return f"Sample {kind} candidates: generate.temperature {way} {now:g}."
@@ -336,8 +325,7 @@ def _missing_member(run: _Run) -> Iterator[Advice]:
         return
     if any(f.verdict.state != "at_chance" for f in run.last.findings.values()):
         return
-    # The MLP reads neither words nor tags, as the probe does.
-    others = [_name(m) for m in _MEMBERS if m not in (*run.recipe.filter.members, "mlp")]
+    others = [_name(m) for m in _READERS if m not in run.recipe.filter.members]
     text = (
         f"Add a member that reads what the others do not (filter.members): {', '.join(others)}."
         if others

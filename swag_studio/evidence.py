@@ -2,7 +2,8 @@
 
     filter/v1/evidence/iteration-0007.json      one list of `Evidence`, one entry per member
 
-It knows the format, not how the evidence is found (engine/telling.py) or shown.
+It knows the format, and what things are called in words, not how the evidence is found
+(engine/telling.py) or shown.
 """
 
 from __future__ import annotations
@@ -19,6 +20,29 @@ from swag_studio.files import read_json, write_json
 FOLDER = "evidence"
 
 Kind = Literal["words", "ngrams", "tags", "features"]
+
+# What people call the members and others that tell endings apart; others go by their own names.
+MEMBERS = {
+    "mlp": "MLP",
+    "bow": "bag of words",
+    "cnn": "CNN",
+    "pos": "POS biLSTM",
+    "gibberish": "classifier of gibberish",
+    "ensemble": "ensemble",
+    "probe": "held-out probe",
+}
+
+# What the MLP sees of an ending, in nats per token and in tokens.
+FEATURES = {
+    "s_n_forward": "surprise at the context, read forward",
+    "v_given_s_n_forward": "surprise at the ending after its context",
+    "s_n_given_v_backward": "surprise at the context, read back from the ending",
+    "v_backward": "surprise at the ending alone, read backward",
+    "last_token": "surprise at the last token",
+    "v_tokens": "length of the ending",
+    "n_tokens": "length of the noun phrase",
+    "s_tokens": "length of the first sentence",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,7 +252,7 @@ def test_one_dominating_feature_is_named() -> None:
 def test_likelihoods_ask_for_another_temperature(found: float, assigned: float, way: str) -> None:
     evidence = features(("v_backward", 0.2, found, assigned), ("v_tokens", 0.01, 9, 9))
     (advice,) = advised(judged(run(mlp=0.4), evidence), f"generate.temperature {way}")
-    assert "how likely the ending is by itself" in advice.why
+    assert "without the surprise at the ending alone, read backward: " in advice.why
 
 
 def test_a_feature_that_is_not_known_by_name_is_named_by_its_own() -> None:

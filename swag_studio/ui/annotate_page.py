@@ -27,8 +27,8 @@ from swag_studio.project import Project
 from swag_studio.ui.annotate_bench import Bench
 from swag_studio.ui.annotate_parts import ComposingLine
 from swag_studio.ui.desk import Desk as Desk
-from swag_studio.ui.desk import StoreDesk as StoreDesk
 from swag_studio.ui.page import Page, card, set_role
+from swag_studio.ui.store_desk import StoreDesk
 from swag_studio.ui.theme import ems
 from swag_studio.ui.workspace import Workspace
 

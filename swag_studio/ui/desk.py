@@ -1,33 +1,21 @@
 """What an annotator's work comes from and goes to, as the judging widget sees it.
 
 Everything here is in the order shown: which ending is the found one, and what the endings' ids
-are, is the desk's own and passes to no widget. `StoreDesk` is the desk of a project; a work packet
-has its own.
+are, is the desk's own and passes to no widget. store_desk.py has the desk of a project,
+packet_window.py that of a work packet.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from swag_studio.errors import ProjectError
-from swag_studio.judging import (
-    LABELS,
-    Annotator,
-    Judgement,
-    Label,
-    Skip,
-    Task,
-    only_sane,
-    shown_order,
-)
-from swag_studio.project import Project
-from swag_studio.records import Context
+from swag_studio.judging import Label, only_sane
 
 State = Literal["open", "done", "skipped"]
-_STATES: dict[str, State] = {"open": "open", "done": "done", "skipped": "skipped"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,39 +168,38 @@ class Desk(Protocol):
     def keep_setting(self, name: str, value: Any) -> None: ...
 
 
-class StoreDesk:
-    """The desk of one annotator of a project. The queue is kept in memory until `reload`."""
+class QueueDesk(ABC):
+    """The part of a desk that follows from an order of work, states and times, all in memory.
 
-    may_edit = True
+    A subclass says what they are, and makes the items.
+    """
 
-    def __init__(self, project: Project, annotator: Annotator) -> None:
-        self.name = annotator.name
-        self._project, self._store, self._who = project, project.store, annotator.id
-        self._seed = project.recipe.run.seed
-        self.reload()
+    _queue: list[str]  # keys, in the order of work
+    _numbers: dict[str, int]
 
-    def reload(self) -> None:
-        rows = self._store.allocations(self._who)
-        self._states: dict[str, State] = {
-            task: _STATES[state] for task, _, _, state in rows if state in _STATES
-        }
-        self._queue = list(self._states)
-        self._numbers = {task: i for i, task in enumerate(self._queue)}
-        self._times: dict[str, str] = {}  # of the answers and skips that count
-        self._seconds: dict[str, float] = {}
-        for skip in self._store.skips():
-            if skip.annotator_id == self._who and self._states.get(skip.task_id) == "skipped":
-                self._times[skip.task_id] = skip.given
-        for j in self._store.judgements(annotator_id=self._who):
-            self._times[j.task_id], self._seconds[j.task_id] = j.given, j.seconds
+    def _line_up(self, keys: Iterable[str]) -> None:
+        self._queue = list(keys)
+        self._numbers = {key: i for i, key in enumerate(self._queue)}
 
-    # --- items ---------------------------------------------------------------------------
+    @abstractmethod
+    def _state(self, key: str) -> State: ...
+
+    @abstractmethod
+    def _times(self) -> Mapping[str, str]:
+        """Key -> when it was answered or skipped, of what counts."""
+
+    @abstractmethod
+    def _paces(self) -> Collection[float]:
+        """The seconds of each answer that counts."""
+
+    @abstractmethod
+    def _make(self, key: str, number: int, state: State) -> Item: ...
 
     def holds(self, key: str) -> bool:
-        return key in self._states
+        return key in self._numbers
 
     def next(self) -> Item | None:
-        return self._item(next((t for t in self._queue if self._states[t] == "open"), ""))
+        return self._item(next((k for k in self._queue if self._state(k) == "open"), ""))
 
     def before(self, key: str) -> Item | None:
         place = self._numbers.get(key, len(self._queue))
@@ -226,171 +213,25 @@ class StoreDesk:
         return self._item(self._last(key))
 
     def undoable(self, key: str) -> tuple[int, State]:
-        if not (task := self._last(key)):
-            return 0, "open"
-        return self._numbers[task] + 1, self._states[task]
-
-    def _last(self, key: str) -> str:
-        times = {
-            t: (time, self._numbers[t]) for t, time in self._times.items() if t in self._states
-        }
-        earlier = [t for t in times if key not in times or times[t] < times[key]]
-        return max(earlier, key=times.__getitem__, default="")
-
-    def _first_given(self, tasks: Sequence[str]) -> str:
-        return next((t for t in tasks if self._states[t] != "open"), "")
-
-    def _item(self, key: str) -> Item | None:
-        if not key:
-            return None
-        task = self._task(key)
-        endings = self._store.endings_by_id(task.endings)
-        context = self._context(task)
-        if context is None or len(endings) < len(set(task.endings)):
-            raise ProjectError(
-                f"The text of item {self._numbers[key] + 1} is no longer in the project. Take the "
-                "work back on the Agreement page, and give it out anew."
-            )
-        texts = tuple(endings[task.endings[place]].text for place in self._order(task))
-        number, state = self._numbers[key] + 1, self._states[key]
-        return Item(key, number, context.sent1, context.sent2, texts, state)
-
-    def _task(self, key: str) -> Task:
-        task = self._store.task(key)
-        assert task is not None, "an allocation names a task"
-        return task
-
-    def _context(self, task: Task) -> Context | None:
-        """From any version that has it: its id is its text."""
-        for artifact in reversed(self._store.artifacts("prepare")):
-            if found := self._store.contexts_by_id(artifact.version, [task.context_id]):
-                return found[0]
-        return None
-
-    def _order(self, task: Task) -> tuple[int, ...]:
-        return shown_order(self._seed, task.id, self._who, len(task.endings))
-
-    # --- answers -------------------------------------------------------------------------
-
-    def given(self, key: str) -> Answer | None:
-        rows = list(self._store.judgements(annotator_id=self._who, task_id=key))
-        if not rows:
-            return None
-        j = rows[-1]
-        return _shown(Answer(j.labels, j.best, j.second, j.comment, j.seconds), self._place(key))
-
-    def draft(self, key: str) -> Answer | None:
-        body = self._store.draft(key, self._who)
-        order = self._place(key)
-        return _shown(_answer(body, len(order)), order) if body else None
-
-    def keep_draft(self, key: str, answer: Answer | None) -> None:
-        body: dict[str, Any] = {}
-        if answer is not None:
-            a = _stored(answer, self._place(key))
-            body = {"labels": a.labels, "best": a.best, "second": a.second}
-            body |= {"comment": a.comment, "seconds": round(a.seconds, 1)}
-        self._store.put_draft(key, self._who, body)
-
-    def submit(self, key: str, answer: Answer) -> None:
-        a = _stored(answer, self._place(key))
-        labels = tuple(label for label in a.labels if label is not None)
-        assert a.best is not None and a.second is not None and len(labels) == len(a.labels)
-        kept = self._store.submit(
-            Judgement(
-                task_id=key,
-                annotator_id=self._who,
-                labels=labels,
-                best=a.best,
-                second=a.second,
-                comment=a.comment,
-                seconds=round(a.seconds, 1),
-            )
-        )
-        self._states[key] = "done"
-        self._times[key], self._seconds[key] = kept.given, kept.seconds
-
-    def skip(self, key: str, reason: str) -> None:
-        self._store.skip(Skip(key, self._who, reason))
-        self.reload()  # the time of the skip is the store's
-
-    def reopen(self, key: str) -> None:
-        self._store.reopen(key, self._who)
-        self._states[key] = "open"
-        self._times.pop(key, None)
-
-    def _place(self, key: str) -> tuple[int, ...]:
-        return self._order(self._task(key))
-
-    # --- standing ------------------------------------------------------------------------
+        found = self._last(key)
+        return (self._numbers[found] + 1, self._state(found)) if found else (0, "open")
 
     def standing(self) -> Standing:
-        states = list(self._states.values())
-        enough = len(self._seconds) >= ENOUGH
+        states, seconds = [self._state(key) for key in self._queue], self._paces()
         return Standing(
             done=states.count("done"),
             skipped=states.count("skipped"),
             total=len(states),
-            seconds=statistics.median(self._seconds.values()) if enough else None,
+            seconds=statistics.median(seconds) if len(seconds) >= ENOUGH else None,
         )
 
-    def idle(self) -> tuple[str, str]:
-        standing = self.standing()
-        if standing.total:
-            return "", ""
-        if not any(a.done for a in self._store.artifacts("filter")):
-            return (
-                "Nothing can be judged before the filter has finished: it chooses the endings. "
-                "Run it on the Filtering page.",
-                "Filtering",
-            )
-        return (
-            f"No work has been given out to {self.name}. Give work out on the Agreement page.",
-            "Agreement",
-        )
+    def _last(self, key: str) -> str:
+        times = {k: (time, self._numbers[k]) for k, time in self._times().items()}
+        earlier = [k for k in times if key not in times or times[k] < times[key]]
+        return max(earlier, key=times.__getitem__, default="")
 
-    def setting(self, name: str, default: Any) -> Any:
-        return self._store.people_setting(self._named(name), default)
+    def _first_given(self, keys: Iterable[str]) -> str:
+        return next((k for k in keys if self._state(k) != "open"), "")
 
-    def keep_setting(self, name: str, value: Any) -> None:
-        self._store.set_people_setting(self._named(name), value)
-
-    def _named(self, name: str) -> str:
-        """Keys are each annotator's own; the guidelines are everyone's."""
-        return f"keys/{self._who}" if name == "keys" else name
-
-
-def _stored(answer: Answer, order: Sequence[int]) -> Answer:
-    """From the order shown to the task's: what is shown at i stands at order[i]."""
-    labels: list[Label | None] = [None] * len(order)
-    for shown, place in enumerate(order):
-        labels[place] = answer.labels[shown]
-    best, second = (None if i is None else order[i] for i in (answer.best, answer.second))
-    return replace(answer, labels=tuple(labels), best=best, second=second)
-
-
-def _shown(answer: Answer, order: Sequence[int]) -> Answer:
-    """From the task's order to the one shown."""
-    labels = tuple(answer.labels[place] for place in order)
-    best, second = (None if i is None else order.index(i) for i in (answer.best, answer.second))
-    return replace(answer, labels=labels, best=best, second=second)
-
-
-def _answer(body: Mapping[str, Any], size: int) -> Answer:
-    """A draft as it was kept; what is damaged in it counts as not given."""
-
-    def place(value: Any) -> int | None:
-        return value if isinstance(value, int) and 0 <= value < size else None
-
-    given = body.get("labels")
-    if not isinstance(given, list) or len(given) != size:
-        given = [None] * size
-    labels: tuple[Label | None, ...] = tuple(x if x in LABELS else None for x in given)
-    seconds = body.get("seconds")
-    return Answer(
-        labels=labels,
-        best=place(body.get("best")),
-        second=place(body.get("second")),
-        comment=str(body.get("comment", "")),
-        seconds=seconds if isinstance(seconds, float) else 0.0,
-    )
+    def _item(self, key: str) -> Item | None:
+        return self._make(key, self._numbers[key] + 1, self._state(key)) if key else None

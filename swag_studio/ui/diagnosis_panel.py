@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.diagnosis import Advice, Diagnosis, Finding
-from swag_studio.evidence import Clue, Evidence
+from swag_studio.evidence import FEATURES, MEMBERS, Clue, Evidence
 from swag_studio.project import Project
 from swag_studio.recipe import STAGE_SECTIONS, Recipe
 from swag_studio.records import Context
@@ -31,7 +31,7 @@ from swag_studio.ui.flow import FlowLayout
 from swag_studio.ui.forms import in_words, readable
 from swag_studio.ui.page import card, scrolled, set_role, splitter
 from swag_studio.ui.tables import Column, Table
-from swag_studio.ui.words import FEATURES, MEMBERS, count
+from swag_studio.ui.words import count
 from swag_studio.ui.workspace import Workspace
 
 KINDS = {

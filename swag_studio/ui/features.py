@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swag_studio.ui.words import FEATURES
+from swag_studio.evidence import FEATURES
 
 NATS, TOKENS = "nats per token", "tokens"
 

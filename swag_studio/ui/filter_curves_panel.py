@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from swag_studio import series
 from swag_studio.diagnosis import Diagnosis
 from swag_studio.events import Metric
+from swag_studio.evidence import MEMBERS
 from swag_studio.files import write_text
 from swag_studio.ui.charts import Chart
 from swag_studio.ui.flow import FlowLayout
@@ -41,7 +42,6 @@ from swag_studio.ui.runs_panel import (
 )
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import Theme
-from swag_studio.ui.words import MEMBERS
 
 # Every member has its look in all charts and runs; others follow after these.
 LOOKS = {ENSEMBLE: 0, "mlp": 1, "bow": 2, "cnn": 3, "pos": 4, PROBE: 5}

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QTabWidget, QWi
 from swag_studio import evidence as clues
 from swag_studio.diagnosis import Diagnosis, diagnose
 from swag_studio.events import Metric, Progress
-from swag_studio.evidence import Evidence
+from swag_studio.evidence import MEMBERS, Evidence
 from swag_studio.recipe import Recipe
 from swag_studio.ui.diagnosis_panel import DiagnosisPanel
 from swag_studio.ui.filter_curves_panel import CurvesPanel
@@ -25,7 +25,7 @@ from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled, 
 from swag_studio.ui.runs_panel import WAYS, FilterRun, contexts_behind, read_runs
 from swag_studio.ui.theme import ems
 from swag_studio.ui.watch_panel import WatchPanel
-from swag_studio.ui.words import MEMBERS, count
+from swag_studio.ui.words import count
 from swag_studio.ui.workspace import Workspace
 
 MINE = frozenset({"endings", "assignments"})  # what the last step of a run writes

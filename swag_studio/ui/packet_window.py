@@ -6,8 +6,7 @@ kept beside the packet when they are given; Finish writes the file to send back.
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,12 @@ from swag_studio.packet_answers import PacketAnswers
 from swag_studio.packets import MOST_SECONDS, PacketAnswer, PacketDraft, PacketItem, PacketSkip
 from swag_studio.store_people import now
 from swag_studio.ui.annotate_bench import Bench
-from swag_studio.ui.desk import ENOUGH, Answer, Item, Standing, State
+from swag_studio.ui.desk import Answer, Item, QueueDesk, State
 from swag_studio.ui.page import set_role
 from swag_studio.ui.theme import ems
 
 
-class PacketDesk:
+class PacketDesk(QueueDesk):
     """The desk of a packet: a `Desk` over what is kept beside the packet file."""
 
     may_edit = False  # the guidelines are the project's
@@ -34,8 +33,7 @@ class PacketDesk:
         self._work = answers
         self.name = answers.packet.annotator
         self._items = {item.id: item for item in answers.packet.items}
-        self._queue = list(self._items)
-        self._numbers = {key: i for i, key in enumerate(self._queue)}
+        self._line_up(self._items)
         self.reload()
 
     def reload(self) -> None:
@@ -43,46 +41,20 @@ class PacketDesk:
 
     # --- items ---------------------------------------------------------------------------
 
-    def holds(self, key: str) -> bool:
-        return key in self._items
-
-    def next(self) -> Item | None:
-        return self._item(next((k for k in self._queue if self._state(k) == "open"), ""))
-
-    def before(self, key: str) -> Item | None:
-        place = self._numbers.get(key, len(self._queue))
-        return self._item(self._first_given(reversed(self._queue[:place])))
-
-    def after(self, key: str) -> Item | None:
-        place = self._numbers.get(key, len(self._queue))
-        return self._item(self._first_given(self._queue[place + 1 :])) or self.next()
-
-    def last(self, key: str) -> Item | None:
-        return self._item(self._last(key))
-
-    def undoable(self, key: str) -> tuple[int, State]:
-        found = self._last(key)
-        return (self._numbers[found] + 1, self._state(found)) if found else (0, "open")
-
-    def _last(self, key: str) -> str:
-        done = {k: (row.given, self._numbers[k]) for k, row in self._given.items()}
-        times = done | {k: (s.given, self._numbers[k]) for k, s in self._work.skips.items()}
-        earlier = [k for k in times if key not in times or times[k] < times[key]]
-        return max(earlier, key=times.__getitem__, default="")
-
-    def _first_given(self, keys: Iterable[str]) -> str:
-        return next((k for k in keys if self._state(k) != "open"), "")
-
     def _state(self, key: str) -> State:
         if key in self._work.skips:
             return "skipped"
         return "done" if key in self._given else "open"
 
-    def _item(self, key: str) -> Item | None:
-        if not key:
-            return None
+    def _times(self) -> Mapping[str, str]:
+        done = {key: row.given for key, row in self._given.items()}
+        return done | {key: skip.given for key, skip in self._work.skips.items()}
+
+    def _paces(self) -> Collection[float]:
+        return [answer.seconds for answer in self._given.values()]
+
+    def _make(self, key: str, number: int, state: State) -> Item:
         item: PacketItem = self._items[key]
-        number, state = self._numbers[key] + 1, self._state(key)
         return Item(key, number, item.sent1, item.opening, item.endings, state)
 
     # --- answers -------------------------------------------------------------------------
@@ -122,17 +94,7 @@ class PacketDesk:
     def reopen(self, key: str) -> None:
         self._work.reopen(key)
 
-    # --- standing ------------------------------------------------------------------------
-
-    def standing(self) -> Standing:
-        states = [self._state(key) for key in self._queue]
-        seconds = [answer.seconds for answer in self._given.values()]
-        return Standing(
-            done=states.count("done"),
-            skipped=states.count("skipped"),
-            total=len(states),
-            seconds=statistics.median(seconds) if len(seconds) >= ENOUGH else None,
-        )
+    # --- the rest ------------------------------------------------------------------------
 
     def idle(self) -> tuple[str, str]:
         skipped = len(self._work.skips)

@@ -14,13 +14,14 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 
 from swag_studio.errors import RecipeError
 from swag_studio.events import Metric
+from swag_studio.evidence import MEMBERS
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe, from_toml
 from swag_studio.records import Artifact
 from swag_studio.series import smoothed
 from swag_studio.ui.forms import readable, text_of
 from swag_studio.ui.page import set_role
-from swag_studio.ui.words import MEMBERS, count
+from swag_studio.ui.words import count
 
 STAGE = "filter"
 ENSEMBLE, PROBE, FIRST_MEMBER = "ensemble", "probe", "mlp"

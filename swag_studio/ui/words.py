@@ -70,29 +70,6 @@ PAIR_REASONS = {
     "phrase_too_long": "the opening noun phrase is too long",
 }
 
-MEMBERS = {
-    "mlp": "MLP",
-    "bow": "bag of words",
-    "cnn": "CNN",
-    "pos": "POS biLSTM",
-    "gibberish": "classifier of gibberish",
-    "ensemble": "ensemble",
-    "probe": "held-out probe",
-}
-
-# What the MLP sees of an ending, in nats per token and in tokens.
-FEATURES = {
-    "s_n_forward": "surprise at the context, read forward",
-    "v_given_s_n_forward": "surprise at the ending after its context",
-    "s_n_given_v_backward": "surprise at the context, read back from the ending",
-    "v_backward": "surprise at the ending alone, read backward",
-    "last_token": "surprise at the last token",
-    "v_tokens": "length of the ending",
-    "n_tokens": "length of the noun phrase",
-    "s_tokens": "length of the first sentence",
-}
-
-
 # What follows from people's answers to a context: in a column, and in a sentence.
 VERDICTS = {
     "open": ("open", "Not judged yet, or not by enough people."),

@@ -16,7 +16,7 @@ from swag_studio.judging import LABELS, Annotator, Judgement, Task, shown_order,
 from swag_studio.project import Project
 from swag_studio.records import Artifact, Context, Ending, context_id, ending_id
 from swag_studio.ui.annotate_bench import Bench
-from swag_studio.ui.annotate_page import AnnotatePage, StoreDesk
+from swag_studio.ui.annotate_page import AnnotatePage
 from swag_studio.ui.desk import Answer
 from swag_studio.ui.guidelines import DEFAULT, GuidelinesPanel
 from swag_studio.ui.workspace import Workspace

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_studio.judging import LABELS, problem
-from swag_studio.ui.desk import Answer, _answer, _shown, _stored
+from swag_studio.ui.desk import Answer
+from swag_studio.ui.store_desk import _answer, _shown, _stored
 
 moves = st.tuples(st.sampled_from([*LABELS, "best", "second"]), st.integers(0, 5))
 

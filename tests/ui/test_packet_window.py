@@ -20,8 +20,9 @@ from swag_studio.packet_exchange import export, merge
 from swag_studio.packets import file_bytes, read
 from swag_studio.project import Project
 from swag_studio.ui.application import Application
-from swag_studio.ui.desk import Answer, Desk, StoreDesk
+from swag_studio.ui.desk import Answer, Desk
 from swag_studio.ui.packet_window import PacketDesk, PacketWindow
+from swag_studio.ui.store_desk import StoreDesk
 
 SEED = 7
 WHOLE = Answer(("likely",) * 6, 0, 1, "はい", 3.0)
