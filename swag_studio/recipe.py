@@ -15,6 +15,7 @@ import math
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -236,6 +237,7 @@ def load(name_or_file: str) -> Recipe:
         raise RecipeError(f"{path} cannot be read: {error.strerror}.") from None
 
 
+@lru_cache(maxsize=32)  # a window asks at each look for that of the project, and of its runs
 def from_toml(text: str) -> Recipe:
     """A recipe from TOML. Keys that are absent keep their default (that of `paper`)."""
     try:
