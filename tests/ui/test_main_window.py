@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 
 import pytest
 import shiboken6
@@ -87,6 +88,24 @@ def test_the_window_makes_its_pages_by_itself(qtbot: QtBot, workspace: Workspace
     assert window.pages == []  # it shows before anything slow begins
     qtbot.waitUntil(lambda: len(window.pages) == len(PAGES), timeout=30_000)
     assert window.stack.currentIndex() == 0 and not window._builder.isActive()
+    window.close()
+
+
+def test_what_a_page_needs_is_read_beside_the_window_first(
+    qtbot: QtBot, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    formats = workspace.jobs.release_formats
+
+    def noting() -> Mapping[str, str]:
+        asked.append(threading.current_thread().name)
+        return formats()
+
+    monkeypatch.setattr(workspace.jobs, "release_formats", noting)
+    window = MainWindow(workspace, [step for step in PAGES if step.title == "Release"])
+    window.show()
+    qtbot.waitUntil(lambda: bool(window.pages))
+    assert asked[0] == "reader" and len(asked) == 2
     window.close()
 
 
