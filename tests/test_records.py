@@ -72,3 +72,13 @@ def test_ids_do_not_hang_on_case_but_on_place() -> None:
     assert one != context_id("h", 1, "He waves.", "She", "nods.")
     assert ending_id(one, "nods.") == ending_id(one, "Nods. ") != ending_id(one, "nods")
     assert ending_id("other", "nods.") != ending_id(one, "nods.")
+
+
+def test_the_order_of_contexts_does_not_tell_their_found_endings() -> None:
+    asked = [(f"g{i}", i, f"He waves {i} times.", "She") for i in range(50)]
+    orders = {
+        tuple(sorted(range(50), key=[context_id(*a, f"{word} {a[1]}.") for a in asked].__getitem__))
+        for word in ("nods", "smiles", "runs")
+    }
+    assert len(orders) == 1
+    assert context_id(*asked[0], "nods.") != context_id(*asked[0], "smiles.")

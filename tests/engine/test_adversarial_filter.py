@@ -95,6 +95,19 @@ def test_the_giveaway_is_filtered_out(project: Project) -> None:
     assert min(before, after) > np.mean(fallen[-3:]) + 0.1
 
 
+def test_no_distractor_opens_as_no_found_ending_does(project: Project) -> None:
+    recipe = tiny(**MLP_ONLY, filter__found_openings=True, filter__probe=False)
+    planted, _ = made(project, recipe, contexts=60, candidates=60)
+    openings = {int(v[0]) for v in (planted.corpus.v[i] for i in range(60))}
+    log, pool = log_of(planted), planted.pool
+    every = {int(t) for c in range(60) for t in pool.context(c).tokens[1:, 0]}
+    assert every - openings  # or this would show nothing
+    for assignment in (log.initial(), log.current()):
+        assert assignment is not None
+        for context, rows in zip(assignment.contexts.tolist(), assignment.rows, strict=True):
+            assert openings >= {int(t) for t in pool.context(context).tokens[rows, 0]}
+
+
 def test_every_rule_is_kept(project: Project) -> None:
     planted, events = made(project, tiny(), short=3)
     log, pool = log_of(planted), planted.pool
