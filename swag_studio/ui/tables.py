@@ -24,6 +24,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QTableView, QWidget
 
@@ -249,23 +250,23 @@ class Table(QTableView):
         self._stretch()
         self._fit_height()
 
-    def event(self, event: QEvent) -> bool:
-        done = super().event(event)
-        if event.type() == QEvent.Type.Polish:
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._restyled:
             self._fit()
-        return done
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        # Until it is polished, each widget that it is put into changes its style.
-        polished = self.testAttribute(Qt.WidgetAttribute.WA_WState_Polished)
-        if polished and event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._restyled = True  # as each widget does that it is put into: nobody looks yet
+            if self.isVisible():
+                self._fit()
 
     def _fit(self) -> None:
         """Columns as wide as their values, rows as high as the text."""
         if not hasattr(self, "_most"):  # Qt tells of the font before __init__ has run
             return
+        self._restyled = False
         height = self.fontMetrics().height() + 8
         self.verticalHeader().setDefaultSectionSize(height)
         header, widest = self.horizontalHeader(), ems(self, _WIDEST)
