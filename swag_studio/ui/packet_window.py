@@ -21,6 +21,7 @@ from swag_studio.store_people import now
 from swag_studio.ui.annotate_bench import Bench
 from swag_studio.ui.desk import Answer, Item, QueueDesk, State
 from swag_studio.ui.page import set_role
+from swag_studio.ui.reading_order import order_tabs
 from swag_studio.ui.theme import ems
 
 
@@ -175,6 +176,10 @@ class PacketWindow(QMainWindow):
         self.setCentralWidget(centre)
         self._make_menus()
         self._answered()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        order_tabs(self)  # now, since controls come and go
+        return super().focusNextPrevChild(forward)
 
     def _make_menus(self) -> None:
         file = self.menus = self.menuBar().addMenu("&File")

@@ -13,9 +13,17 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QGraphicsView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QDialogButtonBox,
+    QGraphicsView,
+    QKeySequenceEdit,
+    QWidget,
+)
 
-_WHOLE = (QAbstractSpinBox, QComboBox, QGraphicsView)  # what is in one is no stop of its own
+# What is inside one of these is no stop of its own.
+_WHOLE = (QAbstractSpinBox, QComboBox, QGraphicsView, QKeySequenceEdit)
 
 
 class _Block(NamedTuple):
@@ -25,11 +33,11 @@ class _Block(NamedTuple):
 
 def order_tabs(window: QWidget) -> None:
     """Has Tab go through a window's controls in reading order, as they stand now."""
-    for earlier, later in pairwise(tab_stops(window)):
+    for earlier, later in pairwise(_stops(window)):
         QWidget.setTabOrder(earlier, later)
 
 
-def tab_stops(widget: QWidget) -> list[QWidget]:
+def _stops(widget: QWidget) -> list[QWidget]:
     """The controls in a widget that Tab can go to, itself first, in reading order.
 
     Those of a child are never torn apart: a card is read to its end before the card beside it.
@@ -38,12 +46,14 @@ def tab_stops(widget: QWidget) -> list[QWidget]:
     if isinstance(widget, _WHOLE):
         return own
     children = [c for c in widget.children() if isinstance(c, QWidget) and not c.isWindow()]
-    blocks = [_Block(c.geometry(), tab_stops(c)) for c in children if c.isVisible()]
+    blocks = [_Block(c.geometry(), _stops(c)) for c in children if c.isVisible()]
     in_order = _read([block for block in blocks if block.stops])
     return own + [stop for block in in_order for stop in block.stops]
 
 
 def _is_stop(widget: QWidget) -> bool:
+    if isinstance(widget, QDialogButtonBox):  # it hands the focus on to its first button
+        return True
     return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and widget.isEnabled()
 
 

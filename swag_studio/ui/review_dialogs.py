@@ -24,6 +24,7 @@ from swag_studio.curating import Change
 from swag_studio.reviewing import text_problem
 from swag_studio.ui.features import TOKENS, Feature, feature
 from swag_studio.ui.page import set_role
+from swag_studio.ui.reading_order import order_tabs
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
 from swag_studio.ui.words import count
@@ -64,6 +65,10 @@ class _Dialog(QDialog):
         layout.addWidget(self.trouble)
         layout.addWidget(buttons)
         self.resize(ems(self, 70), self.sizeHint().height())
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        order_tabs(self)  # the buttons are made first and stand last
+        return super().focusNextPrevChild(forward)
 
     def refuse(self, text: str) -> None:
         """Says why it cannot be; what was entered stays."""
