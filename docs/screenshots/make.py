@@ -8,6 +8,7 @@ The project is opened as a window opens it, so nothing else may hold it. Nothing
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import sys
 import tempfile
@@ -22,8 +23,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from swag_studio import app as wiring
+from swag_studio.judging import Annotator
+from swag_studio.project import Project
+from swag_studio.ui.annotate_page import AnnotatePage
 from swag_studio.ui.application import Application
+from swag_studio.ui.desk import Answer
 from swag_studio.ui.main_window import MainWindow
+from swag_studio.ui.store_desk import StoreDesk
 
 SIZES = {100: (1280, 840), 150: (1600, 1000), 200: (1920, 1200)}
 SETTLE = 400  # ms that layouts and charts get
@@ -49,7 +55,8 @@ def main() -> None:
 def take(application: Application, wish: argparse.Namespace, theme: str, percent: int) -> None:
     """All pictures of one look."""
     start = application.show_start()
-    save(start, wish.folder / f"start-{theme}-{percent}.png")
+    if not wish.page:
+        save(start, wish.folder / f"start-{theme}-{percent}.png")
     window = application.open(wish.project)
     if window is None:
         sys.exit(start.problem.text())
@@ -61,6 +68,8 @@ def take(application: Application, wish: argparse.Namespace, theme: str, percent
             settle(window)
             name = step.title.lower().replace(" ", "-")
             save(window, wish.folder / f"{name}-{theme}-{percent}.png")
+            if step.title == AnnotatePage.title:
+                judging(window, wish.folder, f"{theme}-{percent}")
     if not wish.page:
         dialogs(application, window, wish.folder, f"{theme}-{percent}")
     window.close()
@@ -72,6 +81,63 @@ def settle(window: MainWindow) -> None:
     QTest.qWait(SETTLE)
     while window.workspace.reader.busy:
         QTest.qWait(SETTLE)
+
+
+def judging(window: MainWindow, folder: Path, look: str) -> None:
+    """An item of which some endings have their labels, and one whose best ending is marked."""
+    project = window.workspace.project
+    work = {a.id: len(project.store.allocations(a.id)) for a in project.store.annotators()}
+    if not any(work.values()):
+        print("Nobody has judged in this project: there is nothing to show of it.")
+        return
+    page = window.page(window.stack.currentIndex())
+    assert isinstance(page, AnnotatePage)
+    for step in ("labels", "ranks"):
+        page.seat_at(Retold(project, max(work, key=work.__getitem__), step))
+        assert page.bench is not None
+        page.bench.saved.draft()
+        page.bench.card.go(3)
+        window.activateWindow()
+        save(window, folder / f"annotate-{step}-{look}.png")
+    page.unseat()
+
+
+class Retold(StoreDesk):
+    """What somebody judged, as it was half-way through: the rest is open again.
+
+    Of each open item a part of the answer is given: three labels, or all of them and the best
+    ending. Nothing is kept.
+    """
+
+    def __init__(self, project: Project, annotator: str, step: str) -> None:
+        self.step = step
+        super().__init__(project, Annotator(annotator, "Ada Lovelace"))
+
+    def reload(self) -> None:
+        super().reload()
+        half = len(self._queue) // 2
+        for key in self._queue[half:]:
+            self._states[key] = "open"
+            self._when.pop(key, None)
+            self._seconds.pop(key, None)
+        telling = sorted(self._queue[half:], key=self._labels, reverse=True)
+        self._line_up([*self._queue[:half], *telling])
+
+    def _labels(self, key: str) -> int:
+        """How many of the three labels are in the answer: a picture is to show them all."""
+        given = self.given(key)
+        return len(set(given.labels)) if given else 0
+
+    def draft(self, key: str) -> Answer | None:
+        given = self.given(key)
+        if given is None:
+            return None
+        if self.step == "ranks":
+            return dataclasses.replace(given, second=None)
+        return Answer((*given.labels[:3], *[None] * (len(given.labels) - 3)))
+
+    def keep_draft(self, key: str, answer: Answer | None) -> None:
+        """Nowhere."""
 
 
 def dialogs(application: Application, window: MainWindow, folder: Path, look: str) -> None:

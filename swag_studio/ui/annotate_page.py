@@ -58,8 +58,12 @@ class AnnotatePage(Page):
 
     def seat(self, annotator: Annotator) -> None:
         """Gives an annotator the bench, with their own work alone."""
+        self.seat_at(StoreDesk(self.workspace.project, annotator))
+
+    def seat_at(self, desk: Desk) -> None:
+        """Gives whoever works at a desk the bench."""
         self.unseat()
-        bench = self.bench = Bench(StoreDesk(self.workspace.project, annotator))
+        bench = self.bench = Bench(desk)
         bench.go_to.connect(self.go_to)
         bench.answered.connect(self._note_answer)
         switch = QPushButton("Switch annotator …")
@@ -67,7 +71,7 @@ class AnnotatePage(Page):
         bench.top.addWidget(switch)
         self.stack.addWidget(bench)
         self.stack.setCurrentWidget(bench)
-        self.tell(f"Judging as {annotator.name}", "accent", "")
+        self.tell(f"Judging as {desk.name}", "accent", "")
         self.hint.hide()
 
     def unseat(self) -> None:

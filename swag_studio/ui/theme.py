@@ -179,7 +179,7 @@ QToolButton[step="true"]:checked {{ background: {t.surface}; color: {t.accent};
 QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent};
     border: 3px solid {t.accent}; border-radius: 4px; font-weight: 600; padding: 3px 10px; }}
 QPushButton[role="primary"]:disabled {{ background: {t.raised}; color: {t.muted};
-    border-color: {t.border}; }}
+    border: 1px solid {t.border}; padding: 5px 12px; }}
 QPushButton:focus, QToolButton:focus {{ outline: none; border: 2px solid {t.accent}; }}
 QPushButton[role="primary"]:focus {{ border: 3px double {t.on_accent}; }}
 QLineEdit, QPlainTextEdit, QTextEdit, QTextBrowser {{ border: 1px solid {t.muted};
