@@ -25,6 +25,7 @@ from swag_studio.ui.curves import Curve, Floats
 from swag_studio.ui.theme import DASHES, MARKS, Theme
 
 SWATCH = 30, 12  # pixels
+Dash = bool | Qt.PenStyle  # dashed, solid, or a style by its name
 
 
 def paled(colour: str, ground: str, strength: float) -> QColor:
@@ -107,7 +108,7 @@ class Series:
     curve: Curve
     strong: Line
     thin: Line | None  # the raw values, where the strong line is smoothed
-    dashed: bool | None = None  # None: as the look has it
+    dashed: Dash | None = None  # None: as the look has it
     faint: bool = False
     visible: bool = True
     dirty: bool = True
@@ -124,6 +125,8 @@ class Series:
     def dash(self) -> Qt.PenStyle:
         if self.dashed is None:
             return DASHES[self.look % len(DASHES)]
+        if isinstance(self.dashed, Qt.PenStyle):
+            return self.dashed
         return Qt.PenStyle.DashLine if self.dashed else Qt.PenStyle.SolidLine
 
     def colour(self, theme: Theme, strength: float = 1.0) -> QColor:

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.ui import chart_saving
-from swag_studio.ui.chart_looks import SWATCH
+from swag_studio.ui.chart_looks import SWATCH, Dash
 from swag_studio.ui.flow import FlowLayout
 from swag_studio.ui.page import set_role
 from swag_studio.ui.plots import Plot
@@ -213,13 +213,13 @@ class Chart(QWidget):
         key: str,
         *,
         look: int | None = None,
-        dash: bool | None = None,
+        dash: Dash | None = None,
         faint: bool | None = None,
     ) -> None:
         """Changes how a series looks; what is not given stays.
 
-        `dash` True dashes the line whatever its look has, False makes it solid; `faint` draws it
-        thin and pale: so a second run lies dashed and faint under the first.
+        `dash` True dashes the line whatever its look has, False makes it solid, a style makes it
+        that; `faint` draws it thin and pale: so other runs lie dashed and faint under the first.
         """
         series = self.plot.series[key]
         series.look = series.look if look is None else look

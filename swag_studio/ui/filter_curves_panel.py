@@ -41,11 +41,12 @@ from swag_studio.ui.runs_panel import (
     series_of,
 )
 from swag_studio.ui.tables import Column, Table
-from swag_studio.ui.theme import Theme
+from swag_studio.ui.theme import DASHES, Theme
 
 # Every member has its look in all charts and runs; others follow after these.
 LOOKS = {ENSEMBLE: 0, "mlp": 1, "bow": 2, "cnn": 3, "pos": 4, PROBE: 5}
 CONTROL = "control"
+BROKEN = DASHES[1:]  # of the other runs, one after the other: a member's colour is in all of them
 
 SMALL = (
     ("replaced_per_context", "Replaced per context", False),
@@ -232,10 +233,11 @@ class CurvesPanel(QWidget):
     def _line(self, run: FilterRun, name: str, arm: str, member: str) -> tuple[Chart, str] | None:
         """(chart, key) of the line that shows a series, declared if it is new; None if none."""
         over = run is not self.run
+        place = 1 + self._overlaid.index(run) if over else 0
         label, look = MEMBERS.get(member, member), LOOKS.get(member, len(LOOKS) + 1)
         key = f"{run.version} {arm} {member}"
         if name in self.small and arm == "main":
-            chart, label, look = self.small[name], f"run {run.version}", 0
+            chart, label, look = self.small[name], f"run {run.version}", place
         elif name != self.way or (arm == CONTROL and (over or member != run.points.control)):
             return None
         else:
@@ -250,7 +252,7 @@ class CurvesPanel(QWidget):
         visible = self._visible.get((chart, key), first)
         chart.add_series(key, label, look=look, smooth=curve, visible=visible)
         if over:
-            chart.set_series_style(key, faint=True, dash=True)
+            chart.set_series_style(key, faint=True, dash=BROKEN[(place - 1) % len(BROKEN)])
         return chart, key
 
     def _mark(self) -> None:

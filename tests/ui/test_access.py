@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListView, QWidget
 
 from swag_studio import recipe as recipes
 from swag_studio.project import Project
 from swag_studio.ui import help as sheets
+from swag_studio.ui import messages
 from swag_studio.ui.application import Application
+from swag_studio.ui.charts import Chart
+from swag_studio.ui.filter_curves_panel import BROKEN, LOOKS, VERDICTS
 from swag_studio.ui.late import Late
 from swag_studio.ui.main_window import MainWindow
+from swag_studio.ui.page import STATE_MARKS, STATE_WORDS
+from swag_studio.ui.theme import DARK, LIGHT, Theme
 
 
 @pytest.fixture
@@ -83,3 +92,44 @@ def test_dialogs_come_and_go(application: Application, window: MainWindow) -> No
         dialog.close()
         gc.collect()
     assert all_widgets() == before
+
+
+# --- not by colour alone -----------------------------------------------------------------------
+
+
+def grey(theme: Theme) -> Theme:
+    """A look in which all that colours tell is lost."""
+    one = theme.text
+    return replace(theme, series=(one,) * len(theme.series), good=one, warn=one, bad=one)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_lines_are_told_apart_without_their_colours(qapp: QApplication, theme: Theme) -> None:
+    """Members by dash and mark; the same member of other runs by the dash."""
+    chart = Chart("", grey(theme))
+    for look in range(len(LOOKS) + 1):
+        chart.add_series(f"{look}", "", look=look)
+    for i, dash in enumerate(BROKEN):
+        chart.add_series(f"run {i}", "", look=0)
+        chart.set_series_style(f"run {i}", faint=True, dash=dash)
+    swatches = [pixels(s.swatch(chart.theme).pixmap(60, 24)) for s in chart.plot.series.values()]
+    assert all(a != b for a, b in combinations(swatches, 2))
+    ends = [(s.mark, s.dash()) for s in chart.plot.series.values()]
+    assert len(set(ends)) == len(ends)
+    chart.deleteLater()
+
+
+def pixels(pixmap: QPixmap) -> bytes:
+    return bytes(pixmap.toImage().constBits())
+
+
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        (list(STATE_MARKS.values()), list(STATE_WORDS.values())),
+        ([mark for mark, _, _ in VERDICTS.values()], [word for _, word, _ in VERDICTS.values()]),
+        (list(messages.MARKS.values()), list(messages.MARKS)),
+    ],
+)
+def test_states_have_marks_and_words(marks: Sequence[str], words: Sequence[str]) -> None:
+    assert len(set(marks)) == len(set(words)) == len(marks)

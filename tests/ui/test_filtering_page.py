@@ -271,6 +271,19 @@ def test_runs_are_overlaid_with_what_sets_them_apart(
     assert list(page.curves.main.plot.series) == before
 
 
+def test_runs_that_are_overlaid_look_different(
+    page: FilteringPage, read: Callable[[], None], project: Project
+) -> None:
+    for replaced in (1, 2, 3):
+        run(project, project.recipe.with_values({"filter.replace": replaced}))
+    read()
+    for box in page.curves.runs.boxes.values():
+        box.click()
+    for chart in (page.curves.main, *page.curves.small.values()):
+        seen = [s for s in chart.plot.series.values() if s.visible and s.faint]
+        assert len({s.dash() for s in seen}) == len(seen) == 2
+
+
 def test_another_run_can_be_shown(
     qtbot: QtBot, page: FilteringPage, read: Callable[[], None], project: Project
 ) -> None:
