@@ -19,6 +19,7 @@ from swag_studio.ui.annotate_bench import Bench
 from swag_studio.ui.annotate_page import AnnotatePage
 from swag_studio.ui.desk import Answer
 from swag_studio.ui.guidelines import DEFAULT, GuidelinesPanel
+from swag_studio.ui.store_desk import StoreDesk
 from swag_studio.ui.workspace import Workspace
 
 MINA, OTTO = Annotator("a1b2", "Mina"), Annotator("c3d4", "Otto")
