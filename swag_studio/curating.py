@@ -288,7 +288,7 @@ def offers(
     seen = {folded(text) for text in taken} | ({folded(found.text)} if found else set())
     kept: list[PoolEnding] = []
     for ending in endings:
-        if ending.found or not ending.usable or not ending.complete:
+        if not ending.usable:
             continue
         if folded(ending.text) in seen or len(ending.text.split()) < shortest:
             continue

@@ -30,16 +30,20 @@ class ContextRow:
 class PoolEnding:
     """One row of a context's pool as shown text. `features` are in the pool's order.
 
-    `usable` is False for what is never assigned: the found ending, what was cut off, is shorter
-    than found endings may be, or repeats another row.
+    `barred` says why it is never assigned: "cut_off", "repeat" of another row, "short" or "opening"
+    as no found ending is or opens; "" where it may be, and for the found ending.
     """
 
     row: int
     text: str
     found: bool
-    complete: bool
     features: tuple[float, ...]
-    usable: bool = True
+    barred: str = ""
+
+    @property
+    def usable(self) -> bool:
+        """Whether it may be assigned."""
+        return not self.found and not self.barred
 
 
 @dataclass(frozen=True)

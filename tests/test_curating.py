@@ -228,9 +228,8 @@ def test_a_name_is_asked_for_once(store: Store) -> None:
 # --- offers --------------------------------------------------------------------------------------
 
 
-def pool_ending(row: int, text: str, *features: float, **values: bool) -> PoolEnding:
-    complete, usable = values.get("complete", True), values.get("usable", row > 0)
-    return PoolEnding(row, text, row == 0, complete, features, usable)
+def pool_ending(row: int, text: str, *features: float, barred: str = "") -> PoolEnding:
+    return PoolEnding(row, text, row == 0, features, barred)
 
 
 def test_offers_leave_out_what_may_not_stand_there() -> None:
@@ -238,8 +237,8 @@ def test_offers_leave_out_what_may_not_stand_there() -> None:
         pool_ending(0, "leaves.", 1.0),
         pool_ending(1, "Leaves.", 1.0),  # the found one again
         pool_ending(2, "is here already.", 1.0),
-        pool_ending(3, "cut off at the", 1.0, complete=False),
-        pool_ending(4, "short.", 1.0, usable=False),
+        pool_ending(3, "cut off at the", 1.0, barred="cut_off"),
+        pool_ending(4, "short.", 1.0, barred="short"),
         pool_ending(5, "stays here.", 2.0),
         pool_ending(6, "STAYS here.", 1.5),
         pool_ending(7, "sits on it.", 1.2),

@@ -72,15 +72,14 @@ class PoolBrowser:
         own = self._own_texts(place) if self._own[place] else ()
         if rows.origin.max(initial=0) >= max(1, len(own)):
             raise self._damaged(place)
-        usable = self._usable(rows)
+        barred = self._usable.barred(rows)
         return [
             PoolEnding(
                 row=i,
                 text=own[rows.origin[i]] if own else self._maker.ending(rows.tokens[i]),
                 found=i == 0,
-                complete=bool(rows.complete[i]),
                 features=tuple(rows.features[i].tolist()),
-                usable=bool(usable[i]),
+                barred=barred[i] if i else "",
             )
             for i in range(len(rows))
         ]

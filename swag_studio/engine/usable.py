@@ -36,13 +36,26 @@ class Usable:
 
     def __call__(self, rows: Rows) -> NDArray[np.bool_]:
         """(rows,) which rows of one context may be assigned."""
-        tokens = np.ascontiguousarray(rows.tokens)
-        texts = tokens.view(np.dtype((np.void, 2 * tokens.shape[1]))).ravel()
-        usable = np.zeros(len(rows), np.bool_)
-        usable[np.unique(texts, return_index=True)[1]] = True  # of equal ones the first
+        usable = ~np.logical_or.reduce([*self._faults(rows).values()])
         usable[:1] = False
-        usable &= rows.complete == 1
-        fits = rows.lengths >= self.shortest
+        return np.asarray(usable)
+
+    def barred(self, rows: Rows) -> list[str]:
+        """Why each row of one context may not be assigned, the first reason; "" where none holds."""
+        faults = self._faults(rows)
+        return np.select([*faults.values()], [*faults], "").tolist()
+
+    def _faults(self, rows: Rows) -> dict[str, NDArray[np.bool_]]:
+        """Reason -> the (rows,) that it holds of."""
+        tokens, sampled = np.ascontiguousarray(rows.tokens), rows.origin == 0
+        texts = tokens.view(np.dtype((np.void, 2 * tokens.shape[1]))).ravel()
+        repeats = np.ones(len(rows), np.bool_)
+        repeats[np.unique(texts, return_index=True)[1]] = False  # of equal ones the first is none
+        faults = {
+            "cut_off": rows.complete != 1,
+            "repeat": repeats,
+            "short": sampled & (rows.lengths < self.shortest),
+        }
         if self.openings is not None:
-            fits &= self.openings[tokens[:, 0]]
-        return usable & (fits | (rows.origin > 0))
+            faults["opening"] = sampled & ~self.openings[tokens[:, 0]]
+        return faults

@@ -29,10 +29,16 @@ from swag_studio.ui.tables import Column, Display, Index, Table, TableModel, sho
 from swag_studio.ui.words import count
 from swag_studio.views import ContextRow, PoolEnding
 
-FOUND, CANDIDATE, CUT_OFF, NOT_USED = "★ found", "candidate", "… cut off", "– not used"
+FOUND, CANDIDATE = "★ found", "candidate"
+NEVER = {  # why an ending is never assigned: code -> words
+    "cut_off": "… cut off",
+    "repeat": "= repeated",
+    "short": "– too short",
+    "opening": "– odd opening",
+}
 _KINDS = (
-    "Never assigned: what was cut off, and what is not used because it is shorter than found "
-    "endings may be, or repeats another ending"
+    "Never assigned: what was cut off, repeats another ending, is shorter than found endings may "
+    "be, or opens with a word with which no found ending does (it goes on with the noun phrase)"
 )
 _WALKING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
@@ -52,7 +58,7 @@ def kind(ending: PoolEnding) -> str:
     """What an ending is, by a word and a mark."""
     if ending.found:
         return FOUND
-    return CUT_OFF if not ending.complete else CANDIDATE if ending.usable else NOT_USED
+    return NEVER[ending.barred] if ending.barred else CANDIDATE
 
 
 class ContextIndex:
@@ -283,7 +289,7 @@ class EndingsPanel(QWidget):
         kinds = Counter(map(kind, model.rows))
         counts = (
             f"{count(model.rowCount() - 1, 'candidate')}, "
-            f"{kinds[CUT_OFF]:,} cut off and {kinds[NOT_USED]:,} not used."
+            f"{sum(kinds[words] for words in NEVER.values()):,} of them never assigned."
         )
         column = self.table.horizontalHeader().sortIndicatorSection()
         if 0 <= column < model.columnCount():

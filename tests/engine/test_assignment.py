@@ -43,7 +43,13 @@ def test_usable_rows(rows: list[tuple[int, int, bool, int, int]], openings: set[
         for i, (a, b, complete, length, own) in enumerate(rows)
     ]
     may_open = np.isin(np.arange(4), sorted(openings))
-    assert Usable(3, may_open)(given_rows).tolist() == expected
+    may_be = Usable(3, may_open)
+    assert may_be(given_rows).tolist() == expected
+    assert [not why for why in may_be.barred(given_rows)][1:] == expected[1:]
+    for (a, _, complete, length, own), why in zip(rows, may_be.barred(given_rows), strict=True):
+        assert (why == "cut_off") == (not complete)
+        assert why != "short" or (length < 3 and not own)
+        assert why != "opening" or (a not in openings and not own)
     if openings == {0, 1, 2, 3}:
         assert Usable(3)(given_rows).tolist() == expected
 

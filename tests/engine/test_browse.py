@@ -45,10 +45,10 @@ def test_rows_are_shown_as_they_stand_in_the_pool(sampled: Project) -> None:
     for c in set(range(CONTEXTS)) - {OWN}:
         rows, shown = pool.context(c), browser.endings(c)
         assert [e.found for e in shown] == [True] + [False] * (len(rows) - 1)
-        assert [e.complete for e in shown] == (rows.complete == 1).tolist()
         assert [e.features for e in shown] == [tuple(f) for f in rows.features.tolist()]
-        usable = Usable.of(RECIPE, corpus())(rows)
-        assert [e.usable for e in shown] == usable.tolist()
+        may_be = Usable.of(RECIPE, corpus())
+        assert [e.usable for e in shown] == may_be(rows).tolist()
+        assert [e.barred for e in shown] == ["", *may_be.barred(rows)[1:]]
         found = [WORDS[i] for i in corpus().v[c]]
         assert shown[0].text == " ".join(found[:-1]) + found[-1]  # no space before the stop
     own = [e.text for e in browser.endings(OWN)]

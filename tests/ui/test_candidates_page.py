@@ -66,10 +66,10 @@ class FakePool:
         if place in self.refused:
             raise self.refused[place]
         words = f"v{self.version} {self.texts[place]}"
-        numbers = [3.0, 1.0, 4.0, 2.0, 5.0]
+        numbers, barred = [3.0, 1.0, 4.0, 2.0, 5.0], ["", "", "cut_off", "opening", ""]
         return [
-            PoolEnding(i, f"{words} {i}.", i == 0, i != 2, (2.5, x, 10 * x, -x), i not in (0, 2, 3))
-            for i, x in enumerate(numbers)
+            PoolEnding(i, f"{words} {i}.", i == 0, (2.5, x, 10 * x, -x), why)
+            for i, (x, why) in enumerate(zip(numbers, barred, strict=True))
         ]
 
     def distributions(self, contexts: int) -> list[Distribution]:
@@ -250,7 +250,7 @@ def test_a_context_is_shown_with_its_endings_the_found_one_first_and_marked(
     panel = page.endings
     assert panel.context.text() == "Dog waits.  The dog …"
     assert "2.5 nats per token" in panel.numbers.text()  # what all of them share
-    kinds = ["★ found", "candidate", "… cut off", "– not used", "candidate"]
+    kinds = ["★ found", "candidate", "… cut off", "– odd opening", "candidate"]
     assert texts(panel.table) == kinds
     assert texts(panel.table, 1) == [f"v1 dog {i}." for i in range(5)]
     assert [c.title for c in panel.table.rows_model.columns][2:] == [
@@ -269,7 +269,7 @@ def test_sorting_tells_where_the_found_ending_stands(
 ) -> None:
     look(qtbot, page)
     panel = page.endings
-    assert panel.place.text().startswith("The found ending and 4 candidates, 1 cut off and 1 not")
+    assert panel.place.text().startswith("The found ending and 4 candidates, 2 of them never")
     click_head(qtbot, panel.table, 3)
     assert texts(panel.table, 3) == ["10", "20", "30", "40", "50"]
     assert texts(panel.table)[2] == "★ found"

@@ -51,7 +51,7 @@ class FakePool:
         texts += ["falls far away.", "FALLS far away.", "sits near by.", "cut off at the"]
         near = [0.0, 1.0, 1.0, 1.0, 1.0, 9.0, 8.0, 2.0, 0.0]
         return [
-            PoolEnding(i, text, i == 0, i != 8, (near[i], 5.0), i > 0)
+            PoolEnding(i, text, i == 0, (near[i], 5.0), "cut_off" if i == 8 else "")
             for i, text in enumerate(texts)
         ]
 
