@@ -41,7 +41,7 @@ class Usable:
         return np.asarray(usable)
 
     def barred(self, rows: Rows) -> list[str]:
-        """Why each row of one context may not be assigned, the first reason; "" where none holds."""
+        """The first reason why each row of one context may not be assigned; "" where none holds."""
         faults = self._faults(rows)
         return np.select([*faults.values()], [*faults], "").tolist()
 
