@@ -198,3 +198,9 @@ def counting(
     """The latest answers of people; of simulated annotators as well only where that is asked."""
     ids = {a.id for a in annotators if simulated or a.kind == "person"}
     return latest(j for j in judgements if j.annotator_id in ids)
+
+
+def whose(people: bool, simulation: bool) -> str:
+    """Whose word counted, as manifests say it: "people and simulation", one of them, "nobody"."""
+    kinds = [kind for kind, said in (("people", people), ("simulation", simulation)) if said]
+    return " and ".join(kinds) or "nobody"

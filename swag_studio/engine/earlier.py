@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from swag_studio.engine.said import NAME
+from swag_studio.judging import whose
 from swag_studio.project import Project
 from swag_studio.recipe import from_toml
 from swag_studio.records import Artifact
@@ -32,7 +33,7 @@ def feedback_told(project: Project, run: Artifact) -> dict[str, Any]:
     while at is not None and (told := at.summary.get("feedback")):
         assert isinstance(told, dict)
         gibberish, other = told["labels"]
-        by = told.get("by") or ("simulation" if told["simulated"] else "people")
+        by = told.get("by") or whose(not told["simulated"], told["simulated"])
         runs.insert(
             0,
             {
@@ -44,5 +45,5 @@ def feedback_told(project: Project, run: Artifact) -> dict[str, Any]:
             },
         )
         at = before(project, at)
-    kinds = [kind for kind in ("people", "simulation") if any(kind in r["by"] for r in runs)]
-    return {"by": " and ".join(kinds) or "nobody", "runs": runs}
+    people, simulation = (any(k in r["by"] for r in runs) for k in ("people", "simulation"))
+    return {"by": whose(people, simulation), "runs": runs}

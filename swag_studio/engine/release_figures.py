@@ -13,7 +13,7 @@ from typing import Any
 
 from swag_studio.agreement import agreement
 from swag_studio.engine.questions import UNVERIFIED_SOURCE, WRONG, Outcome
-from swag_studio.judging import FOUND, LABELS, Annotator, Judgement, Task
+from swag_studio.judging import FOUND, LABELS, Annotator, Judgement, Task, whose
 from swag_studio.ratings import collect
 from swag_studio.records import SPLITS, Question, SourceInfo
 
@@ -109,10 +109,9 @@ class Figures:
     @property
     def verified_by(self) -> str:
         """ "people", "simulation", "people and simulation", or "nobody"."""
-        kinds = {kind for kind, count in self.judgements.items() if count}
-        if "simulated" not in kinds:
-            return "people" if kinds or self.adjudications else "nobody"
-        return "people and simulation" if "person" in kinds else "simulation"
+        simulated = self.judgements["simulated"] > 0
+        settled = self.adjudications > 0 and not simulated
+        return whose(self.judgements["person"] > 0 or settled, simulated)
 
     def counts(self) -> dict[str, Any]:
         """The counts of a manifest, JSON-ready."""

@@ -21,7 +21,7 @@ from typing import Any
 from swag_studio.connections import sliced
 from swag_studio.errors import StageError
 from swag_studio.files import read_json, write_json
-from swag_studio.judging import Judgement, Label, counting
+from swag_studio.judging import Judgement, Label, counting, whose
 from swag_studio.project import FOLDERS, Project
 from swag_studio.recipe import from_toml
 from swag_studio.records import Artifact, Ending, folded
@@ -65,9 +65,7 @@ class Feedback:
     @property
     def by(self) -> str:
         """Whose word it is: "people", "simulation", "people and simulation"."""
-        if not self.simulated:
-            return "people"
-        return "people and simulation" if self.people else "simulation"
+        return whose(not self.simulated or bool(self.people), self.simulated)
 
     @property
     def affected(self) -> list[str]:
