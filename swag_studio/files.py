@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from swag_studio.errors import lost_project
 
@@ -51,3 +52,39 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     """The value of a JSON file in UTF-8."""
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; empty where there is none, or the file is damaged."""
+    try:
+        value = read_json(path)
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+# --- of folders that are made beside their place and then renamed ------------------------------
+
+
+def writing(path: Path) -> TextIO:
+    """A file for `write_text` in pieces. It does not appear whole, so it is for such a folder."""
+    return open(path, "w", encoding="utf-8", newline="\n")
+
+
+def sync(path: Path) -> None:
+    """What was written of a file or folder is on the disk; folders where the system can."""
+    if path.is_file():
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+    elif hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(path, os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file's bytes, in hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

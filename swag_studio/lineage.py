@@ -3,12 +3,50 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from swag_studio.errors import ProjectError
 from swag_studio.outside import recorded
 from swag_studio.project import Project
-from swag_studio.recipe import STAGE_FORMAT, STAGES, from_toml
+from swag_studio.recipe import STAGE_FORMAT, STAGES, Recipe, from_toml
 from swag_studio.records import Artifact
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """A filter run with the artifacts that it was made from, by stage."""
+
+    made: Mapping[str, Artifact]
+
+    @classmethod
+    def of(cls, project: Project, filter_version: int = 0) -> Lineage:
+        """The lineage of a filter run; 0: the one that belongs to the project's recipe.
+
+        Raises ProjectError when there is no such run, or something that it was made from is gone.
+        """
+        runs = {a.version: a for a in project.store.artifacts("filter") if a.done}
+        run = runs.get(filter_version) if filter_version else project.current("filter")
+        if run is None:
+            which = f"finished run {filter_version}" if filter_version else "run with this recipe"
+            raise ProjectError(
+                f"There is no {which} of the filter. Run it first: swag-studio run {project.root}"
+            )
+        made = {stage: ancestor(project, run, stage) for stage in STAGES[:3]}
+        kept = {stage: artifact for stage, artifact in made.items() if artifact is not None}
+        if len(kept) < len(made):
+            raise ProjectError(
+                f"What run {run.version} of the filter was made from is gone. Run the filter again."
+            )
+        return cls({**kept, "filter": run})
+
+    def __getitem__(self, stage: str) -> Artifact:
+        return self.made[stage]
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe of the run."""
+        return from_toml(self.made["filter"].recipe)
 
 
 def ancestor(project: Project, artifact: Artifact, stage: str) -> Artifact | None:

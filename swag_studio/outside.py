@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_studio.errors import RecipeError
-from swag_studio.files import read_json, write_json
+from swag_studio.files import read_object, write_json
 from swag_studio.recipe import STAGE_SECTIONS, STAGES, Recipe
 from swag_studio.records import Artifact
 
@@ -93,11 +93,7 @@ class Outside:
                 raise RecipeError(f"{key}: {path} changed while it was read. Run again.")
 
     def _remembered(self) -> dict[str, Any]:
-        try:
-            memory = read_json(self._memory)
-        except (OSError, ValueError):
-            return {}
-        return memory if isinstance(memory, dict) else {}
+        return read_object(self._memory)
 
 
 def _place(name: str) -> Path:

@@ -12,7 +12,7 @@ from typing import Any
 
 import appdirs
 
-from swag_studio.files import read_json, write_json
+from swag_studio.files import read_object, write_json
 
 MOST_RECENT = 10
 
@@ -42,11 +42,7 @@ def file(basedir: Path | None = None) -> Path:
 
 def load(basedir: Path | None = None) -> Settings:
     """The saved settings. What is missing or damaged has its default: nothing depends on it."""
-    try:
-        data = read_json(file(basedir))
-    except (OSError, ValueError):
-        return Settings()
-    return _from(data) if isinstance(data, dict) else Settings()
+    return _from(read_object(file(basedir)))
 
 
 def save(settings: Settings, basedir: Path | None = None) -> None:

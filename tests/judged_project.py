@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from swag_studio.engine.assignment import Assignment, AssignmentLog
-from swag_studio.engine.provenance import Lineage
 from swag_studio.engine.remap import Swaps
 from swag_studio.files import write_json
 from swag_studio.judging import Annotator, Judgement, Label, Task
+from swag_studio.lineage import Lineage
 from swag_studio.project import Project
 from swag_studio.recipe import STAGES, Recipe
 from swag_studio.records import (

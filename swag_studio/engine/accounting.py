@@ -9,12 +9,13 @@ from __future__ import annotations
 import platform
 import socket
 import time
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from swag_studio.files import read_json, write_json
+from swag_studio.files import read_object, write_json
 from swag_studio.project import Project
 from swag_studio.records import Artifact
 
@@ -63,15 +64,21 @@ class WorkClock:
 
 def work(project: Project) -> dict[str, dict[str, Any]]:
     """Artifact folder -> seconds, cpu_seconds, sessions. A damaged account counts as none."""
-    try:
-        data = read_json(_path(project))
-    except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
+    return read_object(_path(project))
+
+
+def account(project: Project, made: Iterable[Artifact]) -> dict[str, Any]:
+    """When, where and in what time something was made, and what it was made from: for run.json."""
+    spent = work(project)
+    return {
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": machine(),
+        "stages": {a.stage: spent[a.folder] for a in made if a.folder in spent},
+    }
 
 
 def machine() -> dict[str, Any]:
-    """The host and the versions that work is done with, for run.json."""
+    """The host and the versions that work is done with."""
     return {
         "host": socket.gethostname(),
         "system": platform.platform(),

@@ -13,58 +13,21 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from swag_studio.engine.history import History, Span
 from swag_studio.engine.pool_texts import PoolTexts
 from swag_studio.engine.questions import WRONG, Outcome, Spool
-from swag_studio.errors import ProjectError
 from swag_studio.files import read_json
 from swag_studio.judging import Adjudication, Judgement
-from swag_studio.lineage import ancestor
+from swag_studio.lineage import Lineage
 from swag_studio.policy import VerificationPolicy
 from swag_studio.project import Project
-from swag_studio.recipe import STAGES, Recipe, from_toml
-from swag_studio.records import SPLITS, Artifact, Context, Ending, Question, ending_id
+from swag_studio.records import SPLITS, Context, Ending, Question, ending_id
 from swag_studio.store import Store
 
 Assigned = Sequence[tuple[int, Ending, float]]  # (slot, ending, ensemble score)
-
-
-@dataclass(frozen=True)
-class Lineage:
-    """A filter run with the artifacts that it was made from, by stage."""
-
-    made: Mapping[str, Artifact]
-
-    @classmethod
-    def of(cls, project: Project, filter_version: int = 0) -> Lineage:
-        """The lineage of a filter run; 0: the one that belongs to the project's recipe.
-
-        Raises ProjectError when there is no such run, or something that it was made from is gone.
-        """
-        runs = {a.version: a for a in project.store.artifacts("filter") if a.done}
-        run = runs.get(filter_version) if filter_version else project.current("filter")
-        if run is None:
-            which = f"finished run {filter_version}" if filter_version else "run with this recipe"
-            raise ProjectError(
-                f"There is no {which} of the filter. Run it first: swag-studio run {project.root}"
-            )
-        made = {stage: ancestor(project, run, stage) for stage in STAGES[:3]}
-        kept = {stage: artifact for stage, artifact in made.items() if artifact is not None}
-        if len(kept) < len(made):
-            raise ProjectError(
-                f"What run {run.version} of the filter was made from is gone. Run the filter again."
-            )
-        return cls({**kept, "filter": run})
-
-    def __getitem__(self, stage: str) -> Artifact:
-        return self.made[stage]
-
-    @property
-    def recipe(self) -> Recipe:
-        """The recipe of the run."""
-        return from_toml(self.made["filter"].recipe)
 
 
 # --- people ----------------------------------------------------------------------------------
@@ -361,7 +324,7 @@ class _Teller:
         }
 
 
-def _checkpoint(path: Any) -> str | None:
+def _checkpoint(path: Path) -> str | None:
     """The hash of a fold's weights, as it was kept beside them."""
     try:
         return str(read_json(path)["blake2b"])

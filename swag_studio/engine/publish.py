@@ -10,9 +10,7 @@ The same project gives the same bytes, but for run.json.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-import os
 import shutil
 import time
 import tomllib
@@ -20,20 +18,20 @@ from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from swag_studio import __version__, settings
+from swag_studio import __version__, pay, settings
 from swag_studio.engine import accounting
 from swag_studio.engine.dataset_card import card
 from swag_studio.engine.earlier import feedback_told
-from swag_studio.engine.provenance import Lineage, Names, Provenance, policy_id, said
+from swag_studio.engine.provenance import Names, Provenance, policy_id, said
 from swag_studio.engine.questions import WRONG, Outcome, QuestionMaker, Spool
 from swag_studio.engine.registry import EXPORTERS
 from swag_studio.engine.release_checks import KINDS, ReleaseChecks, Report
 from swag_studio.engine.release_extras import preference, surprising
 from swag_studio.engine.release_figures import Figures
 from swag_studio.events import Changed, Event, Finished, Message, Progress
-from swag_studio.files import make_folder, write_json, write_text
+from swag_studio.files import make_folder, sha256_of, sync, write_json, write_text, writing
 from swag_studio.judged import JudgedRun
-from swag_studio.pay import account
+from swag_studio.lineage import Lineage
 from swag_studio.policy import VerificationPolicy
 from swag_studio.project import Project
 from swag_studio.releases import (
@@ -73,7 +71,7 @@ def publish(project: Project, options: ReleaseOptions) -> Iterator[Event]:
         summary = yield from publication.write()
         _refuse(folder)
         partial.replace(folder)
-        _sync(folder.parent)
+        sync(folder.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     yield Message(STAGE, f"Release {options.version} is in {folder}.")
@@ -81,9 +79,9 @@ def publish(project: Project, options: ReleaseOptions) -> Iterator[Event]:
     yield Finished(STAGE, {**summary, "folder": str(folder)})
 
 
-def verified(project: Project, *, simulated: bool = False, filter_version: int = 0) -> int:
-    """The contexts that a release would make verified questions of."""
-    run = _CountedRun(project, Lineage.of(project, filter_version), simulated)
+def verified(project: Project, *, simulated: bool = False) -> int:
+    """The contexts that a release of the recipe's run would make verified questions of."""
+    run = _CountedRun(project, Lineage.of(project), simulated)
     return sum(verdict.kind == "found" for verdict in run.verdicts())
 
 
@@ -159,7 +157,7 @@ class Publication:
         write_json(self.folder / MANIFEST, manifest)
         write_json(self.folder / RUN, self._account())
         for path in self.folder.rglob("*"):
-            _sync(path)
+            sync(path)
         counts = manifest["counts"]
         return {
             "version": self.options.version,
@@ -189,9 +187,9 @@ class Publication:
             store, self.policy, self.run.seed, self.options.unverified, self.simulated
         )
         with contextlib.ExitStack() as stack:
-            opened = (stack.enter_context(_writing(self.folder / name)) for name in self.extras)
+            opened = (stack.enter_context(writing(self.folder / name)) for name in self.extras)
             beside = dict(zip(self.extras, opened, strict=True))
-            spooled = stack.enter_context(_writing(self.spool.path))
+            spooled = stack.enter_context(writing(self.spool.path))
             yield Progress(self.stage, 0, total, "contexts", "choosing")
             for done, outcome in enumerate(maker.outcomes(self.run.cases(ids)), start=1):
                 self.figures.add(outcome)
@@ -257,7 +255,7 @@ class Publication:
         if not provenance.history.known:
             text = "The run's iterations are gone, so provenance lacks when endings came in."
             yield Message(STAGE, text, "warning")
-        with _writing(self.folder / PROVENANCE) as file:
+        with writing(self.folder / PROVENANCE) as file:
             for done, line in enumerate(provenance.lines(self.spool), start=1):
                 file.write(line + "\n")
                 yield from self._beat(done, "tracing")
@@ -276,9 +274,7 @@ class Publication:
 
     def _described(self, name: str) -> dict[str, Any]:
         path = self.folder / name
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"sha256": digest, "bytes": path.stat().st_size}
+        return {"sha256": sha256_of(path), "bytes": path.stat().st_size}
 
     def _manifest(self, report: Report) -> dict[str, Any]:
         """Everything that tells how the release was made, but for the files."""
@@ -318,43 +314,22 @@ class Publication:
 
     def _account(self) -> dict[str, Any]:
         """When, where, how long and at what cost: what differs between equal releases."""
-        spent = accounting.work(self.project)
-        made = self.lineage.made.items()
-        stages = {stage: spent[a.folder] for stage, a in made if a.folder in spent}
-        hours = sum(float(s.get("seconds", 0.0)) for s in stages.values()) / 3600
+        account = accounting.account(self.project, self.lineage.made.values())
+        hours = sum(float(s.get("seconds", 0.0)) for s in account["stages"].values()) / 3600
         rate = self.options.cost_per_hour
         rate = settings.load().cost_per_hour if rate is None else rate
         judgements, seconds = self.figures.judgements["person"], self.figures.seconds
-        pay = account(judgements, seconds, 0.0, 0, self.run.pay)
+        earned = pay.account(judgements, seconds, 0.0, 0, self.run.pay)
         return {
-            "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            **account,
             "writing_seconds": round(time.monotonic() - self.began, 2),
-            "machine": accounting.machine(),
-            "stages": stages,
             "compute_hours": round(hours, 4),
             "cost_per_hour": rate or None,
             "compute_cost": round(hours * rate, 2) if rate else None,
             "people_hours": round(seconds / 3600, 4),
-            "people_pay": round(pay.earned, 2),
+            "people_pay": round(earned.earned, 2),
         }
 
 
 def _policy(policy: VerificationPolicy) -> dict[str, Any]:
     return {"policy": policy.to_dict(), "policy_id": policy_id(policy)}
-
-
-def _writing(path: Path) -> Any:
-    return open(path, "w", encoding="utf-8", newline="\n")
-
-
-def _sync(path: Path) -> None:
-    """What was written of a file or folder is on the disk; folders where the system can."""
-    if path.is_file():
-        with open(path, "rb") as file:
-            os.fsync(file.fileno())
-    elif hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(path, os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -184,13 +184,13 @@ def _distractor(ending: Ending, type: str = "") -> Distractor:
 # --- in their final order ------------------------------------------------------------------------
 
 
-def labels(seed: int, split: str, count: int) -> NDArray[np.int8]:
+def labels(seed: int, split: str, count: int, places: int = 1 + WRONG) -> NDArray[np.int8]:
     """(count,) the place of each question's right ending: shuffled, equally often each.
 
     Over the whole split, since in small blocks the last ones would follow from the others.
     """
     rng = np.random.default_rng(seed_for(seed, _SEEDED, "labels", split))
-    return rng.permutation(np.arange(count, dtype=np.int64) % (1 + WRONG)).astype(np.int8)
+    return rng.permutation(np.arange(count, dtype=np.int64) % places).astype(np.int8)
 
 
 def placed(question: Question, label: int, seed: int) -> Question:

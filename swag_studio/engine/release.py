@@ -6,13 +6,9 @@ exporter, not how distractors were found. The folder appears whole, by one renam
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import shutil
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,18 +16,19 @@ import numpy as np
 from swag_studio import __version__
 from swag_studio.engine import accounting
 from swag_studio.engine.earlier import feedback_told
+from swag_studio.engine.questions import labels
 from swag_studio.engine.registry import EXPORTERS
 from swag_studio.engine.runtime import seed_for
 from swag_studio.errors import StageError
 from swag_studio.events import Changed, Event, Finished, Message, Progress
-from swag_studio.files import write_json
+from swag_studio.files import sha256_of, sync, write_json, writing
 from swag_studio.project import Project
 from swag_studio.recipe import STAGES, Recipe
 from swag_studio.records import SPLITS, Artifact, Context, Ending, Question
+from swag_studio.releases import MANIFEST, PROVENANCE, RUN
 
 STAGE = "release"
 FORMAT = 1
-MANIFEST, RUN, PROVENANCE = "manifest.json", "run.json", "provenance.jsonl"
 UNVERIFIED = (
     "Draft. No person has checked these endings: some distractors may be as good as the found "
     "ending, or make no sense."
@@ -61,21 +58,20 @@ def run(recipe: Recipe, project: Project) -> Iterator[Event]:
         )
     yield Progress(STAGE, 0, total, "questions")
     exporter = EXPORTERS["swag_csv"](endings=1 + recipe.release.distractors)
-    with open(partial / PROVENANCE, "w", encoding="utf-8", newline="\n") as provenance:
+    with writing(partial / PROVENANCE) as provenance:
         chosen = _questions(recipe, project, sources, counts)
         for done in exporter.export(_noted(chosen, provenance), partial):
             if done % _AT_ONCE == 0 or done == total:
                 yield Progress(STAGE, done, total, "questions")
 
     names = [*exporter.files, PROVENANCE]
-    manifest = _manifest(
-        recipe, artifact, sources, counts, {n: _sha256(partial / n) for n in names}
-    )
+    hashes = {name: sha256_of(partial / name) for name in names}
+    manifest = _manifest(recipe, artifact, sources, counts, hashes)
     manifest["feedback"] = feedback_told(project, sources["filter"])
     write_json(partial / MANIFEST, manifest)
     write_json(partial / RUN, _run_account(project, list(sources.values())))
     for name in names:
-        _sync(partial / name)
+        sync(partial / name)
     shutil.rmtree(folder, ignore_errors=True)
     partial.replace(folder)
 
@@ -97,7 +93,8 @@ def _questions(
     The distractors kept are a seeded draw from the k assigned: taking the highest scored would
     pick those that are likeliest to be right, and the people who verify see a draw as well.
     """
-    labels = {split: _labels(recipe, split, counts[split]) for split in SPLITS}
+    seed, places = recipe.run.seed, 1 + recipe.release.distractors
+    right = {split: iter(labels(seed, split, counts[split], places)) for split in SPLITS}
     contexts = project.store.contexts(sources["prepare"].version, selected_only=True)
     for context_id, assigned in project.store.assigned(sources["filter"].version):
         context = next((c for c in contexts if c.id == context_id), None)
@@ -106,9 +103,9 @@ def _questions(
         endings = {slot: ending for slot, ending, _ in assigned}
         if 0 not in endings or len(endings) <= recipe.release.distractors:
             raise RuntimeError(f"{context_id} has assignments for slots {sorted(endings)} only")
-        rng = np.random.default_rng(seed_for(recipe.run.seed, STAGE, "endings", context_id))
+        rng = np.random.default_rng(seed_for(seed, STAGE, "endings", context_id))
         slots = rng.permutation(sorted(endings.keys() - {0}))[: recipe.release.distractors]
-        label = next(labels[context.split])
+        label = int(next(right[context.split]))
         order = [endings[int(slot)] for slot in slots]
         order.insert(label, endings[0])
         question = Question(
@@ -132,13 +129,6 @@ def _split_counts(project: Project, sources: dict[str, Artifact]) -> dict[str, i
     for context in project.store.contexts(sources["prepare"].version, selected_only=True):
         counts[context.split] += context.id in with_assignments
     return counts
-
-
-def _labels(recipe: Recipe, split: str, count: int) -> Iterator[int]:
-    """The place of the right ending of each question of a split: seeded, equally often each."""
-    rng = np.random.default_rng(seed_for(recipe.run.seed, STAGE, "labels", split))
-    places = np.arange(count) % (1 + recipe.release.distractors)
-    return iter(rng.permutation(places).tolist())
 
 
 def _noted(chosen: Iterator[Chosen], file: Any) -> Iterator[Question]:
@@ -186,22 +176,6 @@ def _manifest(
 
 def _run_account(project: Project, made: list[Artifact]) -> dict[str, Any]:
     """When, where and how long; what differs between equal runs."""
-    account = accounting.work(project)
-    stages = {a.stage: account[a.folder] for a in made if a.folder in account}
-    total = sum(float(s.get("cpu_seconds", 0.0)) for s in stages.values())
-    return {
-        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "machine": accounting.machine(),
-        "stages": stages,
-        "cpu_seconds": round(total, 2),
-    }
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
+    account = accounting.account(project, made)
+    total = sum(float(s.get("cpu_seconds", 0.0)) for s in account["stages"].values())
+    return {**account, "cpu_seconds": round(total, 2)}

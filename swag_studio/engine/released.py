@@ -7,7 +7,6 @@ or verified; it knows neither the project nor how the questions were chosen.
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -16,7 +15,7 @@ from typing import Any, TextIO
 
 from swag_studio.engine.exporters.swag_csv import KEY_FILE
 from swag_studio.errors import ProjectError
-from swag_studio.files import read_json
+from swag_studio.files import read_json, sha256_of
 from swag_studio.records import SPLITS, Distractor, Question
 from swag_studio.releases import MANIFEST, PROVENANCE
 
@@ -127,7 +126,6 @@ def _question(entry: Mapping[str, Any], row: Mapping[str, str], label: int) -> Q
 def _sha256(path: Path) -> str:
     """The hash of a file; "" where there is none."""
     try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256_of(path)
     except OSError:
         return ""

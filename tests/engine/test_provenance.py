@@ -11,10 +11,11 @@ from judged_project import context, filtered
 from swag_studio import recipe as recipes
 from swag_studio.engine.assignment import Assignment, AssignmentLog
 from swag_studio.engine.history import History
-from swag_studio.engine.provenance import Lineage, Names
+from swag_studio.engine.provenance import Names
 from swag_studio.engine.remap import Swaps
 from swag_studio.errors import ProjectError
 from swag_studio.judging import Annotator
+from swag_studio.lineage import Lineage
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from swag_studio.files import writing
 from swag_studio.records import Question
 
 FILE = "everything.jsonl"
@@ -31,7 +32,7 @@ class Everything:
     def export(self, questions: Iterable[Question], folder: Path) -> Iterator[int]:
         """Writes the file into `folder`, yielding the number of questions written after each."""
         rows: Counter[str] = Counter()
-        with open(folder / FILE, "w", encoding="utf-8", newline="\n") as file:
+        with writing(folder / FILE) as file:
             for done, question in enumerate(questions, start=1):
                 line = record(question, rows[question.split])
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from swag_studio.files import writing
 from swag_studio.records import SPLITS, Question
 
 # HellaSwag: "zeroshot" where no training question is about the same activity. Captions name no
@@ -37,7 +38,7 @@ class HellaSwag:
         rows: Counter[str] = Counter()
         with ExitStack() as stack:
             files = {
-                split: stack.enter_context(open(folder / name, "w", encoding="utf-8", newline="\n"))
+                split: stack.enter_context(writing(folder / name))
                 for split, name in zip(SPLITS, self.files, strict=True)
             }
             for done, question in enumerate(questions, start=1):

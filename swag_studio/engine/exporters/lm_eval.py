@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from swag_studio.files import write_text
+from swag_studio.files import write_text, writing
 from swag_studio.records import Question
 
 FOLDER, TASK = "lm_eval", "swag_studio"
@@ -74,9 +74,7 @@ class LmEval:
         rows: Counter[str] = Counter()
         with ExitStack() as stack:
             files = {
-                split: stack.enter_context(
-                    open(folder / FOLDER / f"{split}.jsonl", "w", encoding="utf-8", newline="\n")
-                )
+                split: stack.enter_context(writing(folder / FOLDER / f"{split}.jsonl"))
                 for split in SPLITS
             }
             for done, q in enumerate(questions, start=1):
