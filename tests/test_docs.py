@@ -21,12 +21,13 @@ from typer.main import get_command
 
 from swag_studio import app as wiring
 from swag_studio import recipe as recipes
-from swag_studio.engine import registry
+from swag_studio.engine import registry, release_checks
 from swag_studio.engine.ingest import guess, run_import
 from swag_studio.engine.registry import Registry
 from swag_studio.project import Project
 from swag_studio.ui.annotate_keys import ACTIONS
 from swag_studio.ui.pages import PAGES
+from swag_studio.ui.words import FORMATS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 README, GUIDE = REPOSITORY / "README.md", REPOSITORY / "docs/guide.md"
@@ -170,21 +171,43 @@ def test_every_setting_that_is_named_exists(path: Path) -> None:
             recipes.preset("small").with_values(dict(w.split("=") for w in words[2:]))
 
 
+class Seen(ast.NodeVisitor):
+    """The texts of a module that can be read on the screen: no docstrings, no accessible names."""
+
+    heard = ("setAccessibleName", "setAccessibleDescription")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.visit(node.value)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        called = ast.unparse(node.func).rpartition(".")[2]
+        if called not in self.heard:
+            named = called == "Table"  # its first argument is heard, its columns are seen
+            for part in (node.func, *node.args[named:], *node.keywords):
+                self.visit(part)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            self.texts.append(node.value.replace("&", ""))
+
+
 @cache
 def screen() -> list[str]:
-    """Every text of the window's code."""
-    texts = []
+    """Every text of the window's code that is seen."""
+    seen = Seen()
     for path in sorted((REPOSITORY / "swag_studio/ui").glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                texts.append(node.value.replace("&", ""))
-    return texts
+        seen.visit(ast.parse(path.read_text("utf-8")))
+    return seen.texts
 
 
 def test_bold_words_of_the_guide_stand_on_the_screen() -> None:
     bold = re.findall(r"\*\*([^*]+)\*\*", prose(GUIDE))
     assert len(bold) > 50
-    parts = {part.replace("\n", " ") for words in bold for part in re.split(r"\s>\s", words)}
+    parts = {" ".join(part.split()) for words in bold for part in re.split(r"\s>\s", words)}
     texts = "\n".join(screen())
     missing = [p for p in sorted(parts) if not re.search(rf"(?<!\w){re.escape(p)}(?!\w)", texts)]
     assert missing == []
@@ -201,6 +224,32 @@ def test_the_guide_has_the_keys_of_judging() -> None:
     names = {"Return": "Enter"}
     wanted = [f"| {a.words} | `{names.get(a.key, a.key)}`" for a in ACTIONS]
     assert [row for row in wanted if row not in text] == []
+
+
+def test_the_guide_says_of_every_check_whether_it_blocks_a_release() -> None:
+    tables = re.findall(
+        r"^\| (error|warning) \| \|\n\|[-| ]+\n((?:\|.*\n)+)", GUIDE.read_text(), re.M
+    )
+    told = {kind: level for level, rows in tables for kind in re.findall(r"`(\w+)`", rows)}
+    assert told == {kind: rule[0] for kind, rule in release_checks._RULES.items()}
+
+
+def test_the_guide_names_every_format_of_sources() -> None:
+    rows = GUIDE.read_text("utf-8").partition("\n| format | |\n")[2].partition("\n\n")[0]
+    assert [name for name in registry.SOURCES if FORMATS[name] not in rows] == []
+
+
+@pytest.mark.parametrize(("language", "format"), [("text", "csv"), ("json", "own")])
+def test_the_files_that_the_guide_shows_come_in(
+    language: str, format: str, project: Project, tmp_path: Path
+) -> None:
+    (shown,) = blocks(GUIDE.read_text("utf-8"), language)
+    path = tmp_path / "shown"
+    path.write_text(shown, encoding="utf-8")
+    assert guess(path) == format
+    *_, last = run_import(path, project)
+    assert last.summary["left_out"] == {}
+    assert last.summary["adjacent_pairs"] + last.summary["own_contexts"] == 1
 
 
 # --- links ---------------------------------------------------------------------------------------
