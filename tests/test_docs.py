@@ -278,6 +278,18 @@ def test_the_guide_shows_every_page_that_was_photographed() -> None:
     assert pictures <= shown
 
 
+def test_every_module_that_is_named_is_there() -> None:
+    there = {path.name for path in REPOSITORY.glob("[!.]*/**/*.py")}
+    mine = {Path(file).name for e in EXAMPLES.values() for file in (e.file, e.test_file)}
+    named = {n for d in DOCUMENTS for n in re.findall(r"\b\w+\.py\b", d.read_text("utf-8"))}
+    assert named - there - mine - {"x.py", "test_x.py"} == set()
+
+
+def test_the_tree_names_every_module_of_the_engine() -> None:
+    modules = {path.name for path in (REPOSITORY / "swag_studio/engine").glob("[!_]*.py")}
+    assert modules - set(re.findall(r"\w+\.py", DESIGN.read_text("utf-8"))) == set()
+
+
 # --- floors --------------------------------------------------------------------------------------
 
 
