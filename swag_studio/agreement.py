@@ -289,13 +289,13 @@ def by_annotator(ratings: Ratings, measure: Measure) -> list[WithOthers]:
 
 
 def by_source(
-    ratings: Ratings, measure: Measure, sources: Mapping[str, str], *, draws: int = 0, seed: int = 0
+    ratings: Ratings, measure: Measure, sources: Mapping[str, str]
 ) -> dict[str, Agreement]:
-    """The agreement of each source; `sources` is context id -> its source."""
+    """The agreement of each source, without intervals; `sources` is context id -> its source."""
     names, source = numbered(sources[context] for context in ratings.contexts)
     of_row = source[ratings.context]
     return {
-        name: agreement(ratings.where(of_row == i), measure, draws=draws, seed=seed)
+        name: agreement(ratings.where(of_row == i), measure, draws=0)
         for i, name in enumerate(names)
     }
 

@@ -49,24 +49,21 @@ def allocate(
     existing: Collection[Pair] = (),
     *,
     contexts: Mapping[str, str] | None = None,
-    again: bool = False,
-    level_existing: bool = True,
 ) -> list[Pair]:
     """The new pairs of task and annotator, in the order of `tasks`; see the module for promises.
 
-    tasks          ids in their order of work: the plan's first ones are the first here
-    annotators     ids of those who get work
-    existing       pairs that were dealt before, judged or not, also of tasks or annotators that
-                   are not among these; those of a dropped annotator are left out (`requeue`)
-    contexts       task -> context, at least for all tasks named; absent: each its own
-    again          whether one annotator may judge two tasks of a context (its further rounds)
-    level_existing whether loads count what was dealt before; else new work alone is evened
+    tasks       ids in their order of work: the plan's first ones are the first here
+    annotators  ids of those who get work
+    existing    pairs that were dealt before, judged or not, also of tasks or annotators that are
+                not among these; those of a dropped annotator are left out (`requeue`)
+    contexts    task -> context, at least for all tasks named; absent: one annotator may judge two
+                tasks of a context (its further rounds)
 
     A task that too few may take gets as many as can be; `shortfall` tells.
     """
     places = {task: place for place, task in enumerate(tasks)}
     needs = {task: plan.wanted(place) for task, place in places.items()}
-    return _Deal(needs, annotators, seed, existing, contexts, again, level_existing).pairs()
+    return _Deal(needs, annotators, seed, existing, contexts).pairs()
 
 
 def requeue(
@@ -78,14 +75,13 @@ def requeue(
     dropped: str,
     *,
     contexts: Mapping[str, str] | None = None,
-    again: bool = False,
 ) -> list[Pair]:
     """New pairs for the tasks of a dropped annotator, whose own no longer count. As `allocate`."""
     left = {pair for pair in existing if pair[1] != dropped}
     theirs = {task for task, annotator in existing if annotator == dropped}
     needs = {task: plan.wanted(i) for i, task in enumerate(tasks) if task in theirs}
     active = [annotator for annotator in annotators if annotator != dropped]
-    return _Deal(needs, active, seed, left, contexts, again, True).pairs()
+    return _Deal(needs, active, seed, left, contexts).pairs()
 
 
 def shortfall(tasks: Sequence[str], plan: OverlapPlan, pairs: Iterable[Pair]) -> dict[str, int]:
@@ -131,20 +127,18 @@ class _Deal:
         seed: int,
         existing: Collection[Pair],
         contexts: Mapping[str, str] | None,
-        again: bool,
-        level_existing: bool,
     ) -> None:
         self.annotators = sorted(set(annotators))
         self.needs, self.seed = needs, seed
-        self.subject = {t: t if again or contexts is None else contexts[t] for t in needs}
+        self.subject = {t: t if contexts is None else contexts[t] for t in needs}
         self.dealt: dict[str, set[str]] = {task: set() for task in needs}
         self.busy: dict[str, set[str]] = {}  # who has judged or will judge a subject
         self.load = dict.fromkeys(self.annotators, 0)
         self.before = Counter(task for task, _ in set(existing))
         for task, annotator in set(existing):
-            subject = task if again or contexts is None else contexts[task]
+            subject = task if contexts is None else contexts[task]
             self.busy.setdefault(subject, set()).add(annotator)
-            if level_existing and annotator in self.load:
+            if annotator in self.load:
                 self.load[annotator] += 1
 
     def pairs(self) -> list[Pair]:

@@ -140,7 +140,7 @@ def make(root: Path, now: datetime | None = None) -> Backup:
     return next(b for b in found(root) if b.path == target)
 
 
-def surplus(backups: Iterable[Backup], days: int = DAYS, weeks: int = WEEKS) -> list[Backup]:
+def surplus(backups: Iterable[Backup]) -> list[Backup]:
     """Those that are neither the newest of one of the last days nor of one of the last weeks.
 
     Only days and weeks (Monday to Sunday) that have backups count, so that a project that was at
@@ -152,7 +152,7 @@ def surplus(backups: Iterable[Backup], days: int = DAYS, weeks: int = WEEKS) -> 
     for backup in ordered:
         by_day.setdefault(backup.made.date(), backup)
         by_week.setdefault(backup.made.isocalendar()[:2], backup)
-    kept = {*list(by_day.values())[:days], *list(by_week.values())[:weeks]}
+    kept = {*list(by_day.values())[:DAYS], *list(by_week.values())[:WEEKS]}
     return [backup for backup in ordered if backup not in kept]
 
 

@@ -100,7 +100,7 @@ def deal(
         first = sum(places[task] < plan.first for task in wanting)
         rest = dataclasses.replace(plan, first=first)
         ids = [w.task_id for w in again]
-        new += allocate(ids, active, rest, seed, have + new, again=True)
+        new += allocate(ids, active, rest, seed, have + new)
     order = {task: place for place, task in enumerate(tasks)}
     return sorted(set(new), key=lambda pair: (order[pair[0]], pair[1]))
 

@@ -21,8 +21,7 @@ from swag_studio.judging import LABELS, SHOWN, Label, problem
 from swag_studio.packet_files import archive, from_json, load, refuse, to_json, unpack
 
 SUFFIX = ".swagpacket"
-MIME = "application/x-swagpacket"
-MIME_COMMENT = "SWAG Studio work packet"
+KIND = "SWAG Studio work packet"
 FORMAT = 1
 PACKET, RESULT = "packet.json", "result.json"
 
@@ -117,7 +116,7 @@ def packet_bytes(packet: Packet) -> bytes:
     """packet.json."""
     return to_json(
         {
-            "kind": MIME_COMMENT,
+            "kind": KIND,
             "format": FORMAT,
             "id": packet.id,
             "annotator": {"id": packet.annotator_id, "name": packet.annotator},
@@ -280,7 +279,7 @@ class Reader:
             refuse(self._name, "it is of a newer version of SWAG Studio", "Update the program.")
         if type(fields["format"]) is not int or fields["format"] != FORMAT:
             refuse(self._name, "its format has no number that is known")
-        if fields.get("kind", MIME_COMMENT) != MIME_COMMENT:
+        if fields.get("kind", KIND) != KIND:
             refuse(self._name, "it is something else than a work packet")
 
     def _fields(self, value: Any, where: str, names: str) -> dict[str, Any]:

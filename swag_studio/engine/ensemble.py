@@ -306,9 +306,7 @@ class Ensemble:
         )
 
     @classmethod
-    def load(
-        cls, folder: Path, name: str, device: torch.device | str, parts: Parts | None = None
-    ) -> Ensemble:
+    def load(cls, folder: Path, name: str, device: torch.device | str) -> Ensemble:
         """What `save` wrote, ready to score. Raises ProjectError when it is not whole."""
         try:
             d = read_json(folder / f"{name}.json")
@@ -325,7 +323,7 @@ class Ensemble:
                 feature_count=d["feature_count"],
                 embeddings=None if width is None else np.zeros((vocabulary, width), np.float32),
             )
-            ensemble = cls(spec, 0, device, parts)
+            ensemble = cls(spec, 0, device)
             weights = load_tensors((folder / f"{name}.safetensors").read_bytes())
             ensemble.network.load_state_dict(weights)
         except Exception as error:  # safetensors and torch raise many types

@@ -10,10 +10,8 @@ import gc
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-import psutil
 import torch
 from torch import Tensor
 
@@ -121,20 +119,6 @@ def _seconds(a: Tensor, device: str) -> float:
 
 
 # --- memory ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Bytes of main memory that this process holds; `anonymous` without what maps files."""
-
-    resident: int
-    anonymous: int
-
-
-def memory() -> Memory:
-    """What the process holds now. Where the system doesn't tell shared pages, both are equal."""
-    info = psutil.Process().memory_info()
-    return Memory(info.rss, info.rss - getattr(info, "shared", 0))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

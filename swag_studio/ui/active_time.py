@@ -14,8 +14,8 @@ class ActiveTime:
     It stands still until the first sign after a `start` or a `stop`.
     """
 
-    def __init__(self, idle: float = IDLE) -> None:
-        self._idle, self._sum = idle, 0.0
+    def __init__(self) -> None:
+        self._sum = 0.0
         self._last: float | None = None
 
     def start(self, now: float, seconds: float = 0.0) -> None:
@@ -34,4 +34,4 @@ class ActiveTime:
         """Active seconds until `now`. Asking changes nothing."""
         if self._last is None:
             return self._sum
-        return self._sum + min(max(0.0, now - self._last), self._idle)
+        return self._sum + min(max(0.0, now - self._last), IDLE)

@@ -6,16 +6,18 @@ import itertools
 import math
 from collections import deque
 
+WINDOW = 40
+
 
 class Eta:
-    """Estimates from the pace of the last `window` reports.
+    """Estimates from the pace of the last `WINDOW` reports.
 
     The range is the mean pace of the pieces between reports with two standard errors; it widens
     when the pace varies and says nothing before there are three pieces.
     """
 
-    def __init__(self, window: int = 40) -> None:
-        self._points: deque[tuple[float, float]] = deque(maxlen=window)
+    def __init__(self) -> None:
+        self._points: deque[tuple[float, float]] = deque(maxlen=WINDOW)
 
     def put(self, seconds: float, done: float) -> None:
         """`done` units at a monotonic time; going backwards (a new stage) starts over."""

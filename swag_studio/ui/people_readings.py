@@ -241,9 +241,9 @@ class Tie:
     endings: tuple[str, ...]
 
 
-def read_ties(work: HumanWork, most: int = MOST_TIES) -> list[Tie]:
+def read_ties(work: HumanWork) -> list[Tie]:
     """What waits for an adjudicator, by context: the first of them."""
-    cases = list(islice(work.disagreements(), most))
+    cases = list(islice(work.disagreements(), MOST_TIES))
     ids = [d.task.context_id for d in cases]
     contexts = {c.id: c for c in work.store.contexts_by_id(work.prepare, ids)}
     texts = work.store.endings_by_id(sorted({e for d in cases for e in d.task.endings}))

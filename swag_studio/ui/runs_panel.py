@@ -55,9 +55,9 @@ class RunPoints:
         """(step, value), ascending."""
         return sorted(self._values.get((name, arm, member), {}).items())
 
-    def latest(self, name: str, member: str = "", arm: str = "main") -> float | None:
-        """The last smoothed value, None where there is none."""
-        values = [value for _, value in self.values(name, member, arm)]
+    def latest(self, name: str, member: str) -> float | None:
+        """The last smoothed value of the main arm, None where there is none."""
+        values = [value for _, value in self.values(name, member)]
         return float(smoothed(values)[-1]) if values else None
 
     def members(self) -> list[str]:

@@ -23,8 +23,8 @@ class Spreadsheet:
 
     name = "spreadsheet"
 
-    def __init__(self, endings: int = 4) -> None:
-        self._raw = SwagCsv(endings)
+    def __init__(self) -> None:
+        self._raw = SwagCsv()
 
     @property
     def files(self) -> tuple[str, ...]:
