@@ -29,8 +29,10 @@ class Lineage:
         run = runs.get(filter_version) if filter_version else project.current("filter")
         if run is None:
             which = f"finished run {filter_version}" if filter_version else "run with this recipe"
+            others = f", or name one with --run: {', '.join(map(str, runs))}" if runs else ""
             raise ProjectError(
-                f"There is no {which} of the filter. Run it first: swag-studio run {project.root}"
+                f"There is no {which} of the filter. Run it first: swag-studio run "
+                f"{project.root}{others}"
             )
         made = {stage: ancestor(project, run, stage) for stage in STAGES[:3]}
         kept = {stage: artifact for stage, artifact in made.items() if artifact is not None}
