@@ -82,7 +82,7 @@ class AgreementPage(Page):
             self.tabs.addTab(worded, name)
         self.tabs.addTab(self.plan_tab, "Plan")
         self.body.addWidget(self.message)
-        self.body.addWidget(self.tabs)
+        self.body.addWidget(self.tabs, 1)
         self._connect()
         self._without_run()
 

@@ -6,6 +6,7 @@ ending is the found one. What a key does is the bench's.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
@@ -24,12 +25,14 @@ from PySide6.QtWidgets import (
 from swag_studio.judging import LABELS, SHOWN, Label
 from swag_studio.ui.annotate_keys import KeyMap
 from swag_studio.ui.desk import Answer, Item
+from swag_studio.ui.flow import FlowLayout
 from swag_studio.ui.theme import ems
 
 LARGER = 7.0  # points that the texts are larger than the window's
 CHOSEN = "✓"
 HERE = "▸"
 _GAP = 6
+_BETWEEN = 12  # between labels and ranks
 _PADDING = 20  # of a button, left and right together
 _BESIDE = 34  # letters that a text has at least beside its buttons; else they stand below it
 _WORDS = {
@@ -176,7 +179,7 @@ class Card(QWidget):
 
     def _arrange(self) -> None:
         first = self.rows[0]
-        beside = self.width() >= first.buttons.sizeHint().width() + ems(first.text, _BESIDE)
+        beside = self.width() >= first.wide + ems(first.text, _BESIDE)
         for row in self.rows:
             row.set_beside(beside)
 
@@ -216,14 +219,11 @@ class EndingRow(QFrame):
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.button = {code: self._button(code) for code in (*LABELS, "best", "second")}
         self.buttons = QWidget()
-        row = QHBoxLayout(self.buttons)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        for code, button in self.button.items():
-            row.addWidget(button)
-            if code == LABELS[-1]:
-                row.addSpacing(8)
-        row.addStretch(1)
+        self.groups = [_group(self.button[code] for code in LABELS)]
+        self.groups.append(_group(self.button[code] for code in ("best", "second")))
+        flow = FlowLayout(self.buttons, spacing=_BETWEEN)  # ranks go below labels where it is narrow
+        for group in self.groups:
+            flow.addWidget(group)
         texts = QHBoxLayout()
         texts.setSpacing(_GAP)
         texts.addWidget(self.number)
@@ -291,12 +291,18 @@ class EndingRow(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
 
+    @property
+    def wide(self) -> int:
+        """The width in pixels of all buttons in one line."""
+        return sum(group.sizeHint().width() for group in self.groups) + _BETWEEN
+
     def set_beside(self, beside: bool) -> None:
         """Puts the buttons beside the text, or below it: below the text, not below its number."""
         direction = QBoxLayout.Direction
         self.box.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
         left = 0 if beside else self.number.width() + _GAP
         self.buttons.setContentsMargins(left, 0, 0, 0)
+        self.buttons.setMinimumWidth(self.wide if beside else 0)
 
     # --- focus ---------------------------------------------------------------------------
 
@@ -311,6 +317,17 @@ class EndingRow(QFrame):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
         self.setFocus()
+
+
+def _group(buttons: Iterable[QToolButton]) -> QWidget:
+    """Buttons that stay beside each other."""
+    group = QWidget()
+    line = QHBoxLayout(group)
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(4)
+    for button in buttons:
+        line.addWidget(button)
+    return group
 
 
 class _Text(QLabel):

@@ -10,10 +10,10 @@ import math
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from swag_studio.plan import Assumptions, Forecast, Live, Measured, forecast, live_forecast
-from swag_studio.ui.page import card, scrolled, set_role, splitter
+from swag_studio.ui.page import bare, card, scrolled, set_role, splitter
 from swag_studio.ui.people_readings import Overview
 from swag_studio.ui.policy_dialog import SettingsForm
 from swag_studio.ui.tables import Column, Table
@@ -86,13 +86,20 @@ class PlanPanel(QWidget):
         set_role(self.note, "muted")
         measured = QLabel("Assumed and measured")
         set_role(measured, "strong")
-        result = card(self.told, self.enough, self.amounts, measured, self.basis, self.note)
-        layout = result.layout()
-        assert isinstance(layout, QVBoxLayout)
+        result = QWidget()
+        layout = QVBoxLayout(result)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
+        for widget in (self.enough, self.amounts, measured, self.basis, self.note):
+            layout.addWidget(widget)
         layout.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setAccessibleName("The plan in numbers")
+        bare(area, result)
         parts = splitter(Qt.Orientation.Horizontal)
-        parts.addWidget(result)
+        parts.addWidget(card(self.told, area))
         parts.addWidget(scrolled(self.form, "What it rests on"))
         parts.setSizes([1500, 1000])
         outer = QVBoxLayout(self)

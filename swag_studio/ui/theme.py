@@ -180,8 +180,11 @@ QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent};
     border: 3px solid {t.accent}; border-radius: 4px; font-weight: 600; padding: 3px 10px; }}
 QPushButton[role="primary"]:disabled {{ background: {t.raised}; color: {t.muted};
     border: 1px solid {t.border}; padding: 5px 12px; }}
+QPushButton[role="danger"] {{ background: {t.surface}; color: {t.bad};
+    border: 2px solid {t.bad}; border-radius: 4px; padding: 4px 11px; }}
 QPushButton:focus, QToolButton:focus {{ outline: none; border: 2px solid {t.accent}; }}
 QPushButton[role="primary"]:focus {{ border: 3px double {t.on_accent}; }}
+QPushButton[role="danger"]:focus {{ border: 2px solid {t.accent}; }}
 QLineEdit, QPlainTextEdit, QTextEdit, QTextBrowser {{ border: 1px solid {t.muted};
     border-radius: 3px; padding: 2px 3px; background: {t.field}; }}
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus {{ border: 2px solid {t.accent};
@@ -210,5 +213,6 @@ QHeaderView::section {{ background: {t.raised}; color: {t.text}; border: 0;
     border-right: 1px solid {t.border}; border-bottom: 1px solid {t.border}; padding: 4px 6px; }}
 QTableView, QListView {{ border: 1px solid {t.border}; gridline-color: {t.border}; }}
 QListWidget::item {{ padding: 4px 6px; }}
+QTableView::item {{ padding: 0 4px; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
 """
