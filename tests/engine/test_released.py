@@ -50,7 +50,7 @@ def test_a_published_release_and_a_draft_are_read(tmp_path: Path) -> None:
         assert check(questions).errors == ()
     assert all(3 <= len(q.distractors) <= 4 for q in released.questions(folders[0]))
     csv_file = folders[0] / "test.csv"
-    csv_file.write_text(csv_file.read_text("utf-8").replace("wrong 1 of", "wrong I of"), "utf-8")
+    csv_file.write_text(csv_file.read_text("utf-8").replace("wrong ", "wring ", 1), "utf-8")
     with pytest.raises(ProjectError, match="does not fit"):
         list(released.questions(folders[0]))
 
