@@ -16,12 +16,11 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QKeySequenceEdit,
     QLabel,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
-from swag_studio.ui.page import set_role
+from swag_studio.ui.page import not_by_enter, set_role
 from swag_studio.ui.theme import ems
 
 
@@ -156,9 +155,7 @@ class KeysDialog(QDialog):
         buttons.rejected.connect(self.reject)
         self.defaults = buttons.button(QDialogButtonBox.StandardButton.RestoreDefaults)
         self.defaults.clicked.connect(lambda: self._set(KeyMap()))
-        for button in buttons.buttons():
-            assert isinstance(button, QPushButton)
-            button.setAutoDefault(False)
+        not_by_enter(buttons)
         layout = QVBoxLayout(self)
         layout.addWidget(note)
         layout.addLayout(form)

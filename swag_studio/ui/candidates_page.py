@@ -10,7 +10,6 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QLabel,
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
@@ -29,6 +28,7 @@ from swag_studio.ui.page import (
     STATE_WORDS,
     Page,
     card,
+    prose,
     scrolled,
     set_role,
     splitter,
@@ -60,10 +60,7 @@ class Worded(QStackedWidget):
 
     def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.words = QLabel("")
-        self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.words.setWordWrap(True)
+        self.words = prose()
         self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._page = card(self.words, margins=40)
         self._content = content
@@ -124,10 +121,7 @@ class CandidatesPage(Page):
 
     def _recipe_tab(self) -> QWidget:
         recipe = scrolled(self.form, "How candidates are sampled")
-        self.figures = QLabel("")
-        self.figures.setTextFormat(Qt.TextFormat.PlainText)
-        self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.figures.setWordWrap(True)
+        self.figures = prose()
         self.figures.setAlignment(Qt.AlignmentFlag.AlignTop)
         tab = splitter(Qt.Orientation.Horizontal)
         tab.setContentsMargins(0, 8, 0, 0)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.ui.import_queue import ImportQueue, WaitingFile
-from swag_studio.ui.page import set_role, splitter
+from swag_studio.ui.page import prose, splitter
 from swag_studio.ui.rows_dialog import RowsDialog
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.words import FORMATS, PUBLISHED, count, reason
@@ -65,8 +65,9 @@ class ImportPanel(QFrame):
     # --- building ----------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.name = _label("heading")
-        self.place = _label("muted")
+        self.name = prose("heading")
+        self.name.setWordWrap(False)
+        self.place = prose("muted")
         self.format = QComboBox()
         self.format.setAccessibleName("Format of the file")
         self.format.addItem("Recognise the format", "")
@@ -75,9 +76,9 @@ class ImportPanel(QFrame):
         self.format.activated.connect(self._read_as)
         label = QLabel("Format")
         label.setBuddy(self.format)
-        self.counts = _label()
-        self.note = _label("muted")
-        self.error = _label("bad")
+        self.counts = prose()
+        self.note = prose("muted")
+        self.error = prose("bad")
         self.error.setAccessibleName("Why the file is refused")
         self.reasons = Table("What would be set aside", REASON_COLUMNS, "Everything can be used.")
         self.reasons.setToolTip("Double-click a row, or press Enter, to see the places")
@@ -226,14 +227,3 @@ def counts_text(summary: Mapping[str, Any]) -> str:
     documents = count(summary.get("documents", 0), "document")
     pairs = count(summary.get("adjacent_pairs", 0), "pair")
     return f"{captions} in {documents}; {pairs} of captions that follow each other."
-
-
-def _label(role: str = "") -> QLabel:
-    """A label that wraps and whose text can be selected and copied."""
-    label = QLabel("")
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(role not in ("heading",))
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    if role:
-        set_role(label, role)
-    return label

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
+    QDialogButtonBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -141,6 +142,17 @@ def splitter(orientation: Qt.Orientation) -> QSplitter:
     return parts
 
 
+def prose(role: str = "", text: str = "") -> QLabel:
+    """A label for sentences: it wraps, can be copied, and takes no text for mark-up."""
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setWordWrap(True)
+    if role:
+        set_role(label, role)
+    return label
+
+
 def card(*widgets: QWidget, margins: int = 10) -> QFrame:
     """A bordered surface with widgets below each other."""
     frame = QFrame()
@@ -175,3 +187,10 @@ def bare(area: QScrollArea, widget: QWidget) -> None:
     area.viewport().setAutoFillBackground(False)
     area.setWidget(widget)
     widget.setAutoFillBackground(False)
+
+
+def not_by_enter(buttons: QDialogButtonBox) -> None:
+    """Has Enter press none of a dialog's buttons: there it ends a number or a name of a key."""
+    for button in buttons.buttons():
+        assert isinstance(button, QPushButton)
+        button.setAutoDefault(False)

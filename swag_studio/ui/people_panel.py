@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QVBoxLayout, QWidg
 
 from swag_studio.rounds import Worker
 from swag_studio.ui.flow import FlowLayout
-from swag_studio.ui.page import card, set_role, splitter
+from swag_studio.ui.page import card, prose, set_role, splitter
 from swag_studio.ui.people_readings import Overview
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.words import VERDICTS, count
@@ -162,10 +162,7 @@ class PeoplePanel(QWidget):
         self.name = QLabel("")
         self.name.setTextFormat(Qt.TextFormat.PlainText)
         set_role(self.name, "heading")
-        self.words = QLabel("")
-        self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.words.setWordWrap(True)
+        self.words = prose()
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         about = card(self.name, self.words)
         layout = about.layout()

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QLabel,
-    QPushButton,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -24,7 +23,7 @@ from PySide6.QtWidgets import (
 from swag_studio.errors import RecipeError
 from swag_studio.recipe import checked_section
 from swag_studio.ui.forms import Field, readable, text_of
-from swag_studio.ui.page import scrolled, set_role
+from swag_studio.ui.page import not_by_enter, scrolled, set_role
 from swag_studio.ui.theme import ems
 
 LABELS = {
@@ -158,9 +157,7 @@ class PolicyDialog(QDialog):
         buttons.button(kinds.RestoreDefaults).clicked.connect(self._restore)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        for button in buttons.buttons():  # Enter ends a number, and nothing else
-            assert isinstance(button, QPushButton)
-            button.setAutoDefault(False)
+        not_by_enter(buttons)
         return buttons
 
     @property

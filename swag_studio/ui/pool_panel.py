@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from swag_studio.ui.background import Background
 from swag_studio.ui.features import Feature, feature
-from swag_studio.ui.page import set_role
+from swag_studio.ui.page import prose, set_role
 from swag_studio.ui.tables import Column, Display, Index, Table, TableModel, shown
 from swag_studio.ui.words import count
 from swag_studio.views import ContextRow, PoolEnding
@@ -213,14 +213,14 @@ class EndingsPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._features: list[Feature] = []
-        self.context = _label("heading")
+        self.context = prose("heading")
         self.context.setAccessibleName("The chosen context")
-        self.numbers = _label("muted")
+        self.numbers = prose("muted")
         model = _EndingModel([])
         self.table = Table("Endings of the context", [], model=model)
         model.setParent(self.table)
         self.table.horizontalHeader().sortIndicatorChanged.connect(lambda *_: self._tell())
-        self.place = _label("muted")
+        self.place = prose("muted")
         self.to_found = QPushButton("Show the found ending")
         self.to_found.clicked.connect(self.show_found)
         below = QHBoxLayout()
@@ -298,12 +298,3 @@ class EndingsPanel(QWidget):
             self.place.setText(f"{where}; {counts}")
         else:
             self.place.setText(f"The found ending and {counts} Click a head to sort.")
-
-
-def _label(role: str) -> QLabel:
-    label = QLabel("")
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setWordWrap(True)
-    set_role(label, role)
-    return label

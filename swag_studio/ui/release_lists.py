@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 
 from swag_studio.ui import release_readings as readings
 from swag_studio.ui.flow import FlowLayout
-from swag_studio.ui.page import set_role, splitter
-from swag_studio.ui.release_panels import Card, words
+from swag_studio.ui.page import prose, set_role, splitter
+from swag_studio.ui.release_panels import Card
 from swag_studio.ui.release_readings import FileRow, Written
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.words import count
@@ -158,7 +158,7 @@ class ReleasesPanel(QWidget):
         self.list.chosen.connect(self._choose)
         self.list.opened.connect(lambda _: self.open_folder())
         self.files = Table("Files of the release", FILE_COLUMNS, "Choose a release above.")
-        self.note, self.told = words("muted"), words("good")
+        self.note, self.told = prose("muted"), prose("good")
         self.told.hide()
         self.buttons = {
             "folder": QPushButton("Open folder"),
@@ -174,7 +174,7 @@ class ReleasesPanel(QWidget):
         for button in self.buttons.values():
             line.addWidget(button)
         above.column.addWidget(self.list, 1)
-        above.column.addWidget(words("muted", "A release is never changed or overwritten."))
+        above.column.addWidget(prose("muted", "A release is never changed or overwritten."))
         below.column.addLayout(line)
         for widget in (self.told, self.note, self.files):
             below.column.addWidget(widget)
@@ -244,7 +244,7 @@ class ComparePanel(Card):
             line.addWidget(QLabel(name))
             line.addWidget(box)
         line.addStretch(1)
-        self.told = words()
+        self.told = prose()
         self.differences = Table("Differences", DIFFERENCE_COLUMNS, "No question differs.")
         self.differences.chosen.connect(self._show)
         self.text = Reader("Before and after")

@@ -28,8 +28,8 @@ from swag_studio.releases import ReleaseError, ReleaseOptions, checked_version
 from swag_studio.ui import release_readings as readings
 from swag_studio.ui.flow import FlowLayout
 from swag_studio.ui.forms import RecipeForm
-from swag_studio.ui.page import STATE_MARKS, STATE_WORDS, scrolled, set_role
-from swag_studio.ui.release_panels import CheckPanel, OutlookPanel, words
+from swag_studio.ui.page import STATE_MARKS, STATE_WORDS, prose, scrolled, set_role
+from swag_studio.ui.release_panels import CheckPanel, OutlookPanel
 
 ALWAYS = ("swag_csv", "swag_full")
 
@@ -51,7 +51,7 @@ class OptionsPanel(QWidget):
         self.title.setPlaceholderText("What the dataset is called")
         self.licence.setPlaceholderText("cc-by-4.0, or in words")
         self.language.setText("en")
-        self.fault = words("bad")
+        self.fault = prose("bad")
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(0, 0, 6, 0)
         self.column.setSpacing(4)
@@ -192,7 +192,7 @@ class OptionsPanel(QWidget):
         return line
 
     def _heading(self, text: str, column: QVBoxLayout | None = None) -> None:
-        label = words("strong", text)
+        label = prose("strong", text)
         label.setContentsMargins(0, 8, 0, 0)
         (column or self.column).addWidget(label)
 
@@ -200,7 +200,7 @@ class OptionsPanel(QWidget):
         self, button: QAbstractButton, help: str, column: QVBoxLayout | None = None
     ) -> None:
         """A button with a line of help under its words."""
-        line = words("muted", help)
+        line = prose("muted", help)
         line.setContentsMargins(24, 0, 0, 4)
         button.setAccessibleDescription(help)
         for widget in (button, line):
@@ -217,7 +217,7 @@ class OptionsPanel(QWidget):
         column.addWidget(line)
         if help:
             line.setAccessibleDescription(help)
-            column.addWidget(words("muted", help))
+            column.addWidget(prose("muted", help))
 
 
 class DraftPanel(QWidget):
@@ -225,12 +225,12 @@ class DraftPanel(QWidget):
 
     def __init__(self, recipe: Recipe, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.told = words("muted")
+        self.told = prose("muted")
         self.recipe = RecipeForm("release", recipe)
         self.button = QPushButton("Make draft")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 12, 0, 0)
-        for widget in (words("strong", "Draft"), self.told, self.recipe, self.button):
+        for widget in (prose("strong", "Draft"), self.told, self.recipe, self.button):
             layout.addWidget(widget)
 
     def show_state(self, state: str) -> None:
@@ -253,7 +253,7 @@ class NextRelease(QSplitter):
         self.draft = DraftPanel(recipe)
         self.form.column.insertWidget(self.form.column.count() - 1, self.draft)
         self.check, self.write = QPushButton("Check"), QPushButton("Write release")
-        self.lacking = words("muted")
+        self.lacking = prose("muted")
         left = QWidget()
         lines = QVBoxLayout(left)
         lines.setContentsMargins(0, 0, 0, 0)

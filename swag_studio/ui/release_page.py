@@ -22,11 +22,10 @@ from PySide6.QtWidgets import (
 from swag_studio.recipe import Recipe
 from swag_studio.releases import ReleaseOptions, next_version
 from swag_studio.ui import release_readings as readings
-from swag_studio.ui.page import Page, card, set_role
+from swag_studio.ui.page import Page, card, prose, set_role
 from swag_studio.ui.release_jobs import Errand, Kind, ReleaseJobs
 from swag_studio.ui.release_lists import ComparePanel, QuestionsPanel, ReleasesPanel
 from swag_studio.ui.release_options import NextRelease
-from swag_studio.ui.release_panels import words
 from swag_studio.ui.release_readings import Written
 from swag_studio.ui.words import count
 from swag_studio.ui.workspace import Workspace
@@ -77,7 +76,7 @@ class ReleasePage(Page):
     # --- building ----------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.message = words()
+        self.message = prose()
         self.message.hide()
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName("Next release, questions, releases and comparison")

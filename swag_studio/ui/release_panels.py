@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
 from swag_studio.ui import release_readings as readings
 from swag_studio.ui.flow import FlowLayout
-from swag_studio.ui.page import set_role
+from swag_studio.ui.page import prose, set_role
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.words import count
 from swag_studio.views import Outlook, Rehearsal
@@ -44,16 +44,6 @@ PROBLEM_COLUMNS = (
 )
 
 
-def words(role: str = "", text: str = "") -> QLabel:
-    """A label for sentences, which wraps and can be copied."""
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setWordWrap(True)
-    set_role(label, role)
-    return label
-
-
 class Card(QFrame):
     """A bordered surface with a heading."""
 
@@ -62,7 +52,7 @@ class Card(QFrame):
         self.setProperty("card", "true")
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(10, 10, 10, 10)
-        self.heading = words("heading", heading)
+        self.heading = prose("heading", heading)
         self.column.addWidget(self.heading)
 
 
@@ -71,7 +61,7 @@ class OutlookPanel(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("In a release now", parent)
-        self.told, self.by, self.banner = words(), words("muted"), words("warn")
+        self.told, self.by, self.banner = prose(), prose("muted"), prose("warn")
         self.splits = Table("Questions by split", SPLIT_COLUMNS, most=4)
         self.left_out = Table("Contexts without a question", LEFT_OUT_COLUMNS, most=6)
         for widget in (self.told, self.banner, self.splits, self.left_out, self.by):
@@ -132,10 +122,10 @@ class CheckPanel(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Checks", parent)
-        self.told = words("muted")
+        self.told = prose("muted")
         self.problems = Table("Faults", PROBLEM_COLUMNS, most=6)
         self.problems.chosen.connect(lambda _: self._show_places())
-        self.where = words("muted", "First places, to open in Review:")
+        self.where = prose("muted", "First places, to open in Review:")
         self.places: list[QPushButton] = []
         self._flow = FlowLayout(spacing=6)
         for widget in (self.told, self.problems, self.where):

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from swag_studio import samples
 from swag_studio.errors import ProjectError
 from swag_studio.samples import FoldSamples, Sample
-from swag_studio.ui.page import set_role
+from swag_studio.ui.page import prose, set_role
 from swag_studio.ui.tables import Column, Table
 
 PERPLEXITY = (
@@ -76,11 +76,8 @@ class SamplesPanel(QFrame):
         self.folds.setAccessibleName("Fold")
         self.folds.setToolTip("The model of each fold never sees the captions of that fold")
         self.folds.activated.connect(self._chosen)
-        self.caption = QLabel("")
-        self.caption.setTextFormat(Qt.TextFormat.PlainText)
-        self.caption.setWordWrap(True)
+        self.caption = prose()
         self.caption.setToolTip(PERPLEXITY)
-        self.caption.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.table = _Wrapped("Found and sampled endings", COLUMNS, _EMPTY)
         top = QHBoxLayout()
         top.addWidget(heading)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QSlider,
     QSpinBox,
     QVBoxLayout,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.settings import Settings
+from swag_studio.ui.page import not_by_enter
 from swag_studio.ui.theme import ems
 
 THEMES = {"system": "As the desktop", "light": "Light", "dark": "Dark"}
@@ -87,9 +87,7 @@ class SettingsDialog(QDialog):
         buttons.rejected.connect(self.reject)
         self.defaults = buttons.button(QDialogButtonBox.StandardButton.RestoreDefaults)
         self.defaults.clicked.connect(self._restore)
-        for button in buttons.buttons():  # Enter ends a number, and nothing else
-            assert isinstance(button, QPushButton)
-            button.setAutoDefault(False)
+        not_by_enter(buttons)
         layout = QVBoxLayout(self)
         layout.addLayout(form)
         layout.addWidget(buttons)

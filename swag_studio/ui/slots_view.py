@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from swag_studio.ui.page import set_role
+from swag_studio.ui.page import prose, set_role
 from swag_studio.ui.watch_history import Held
 from swag_studio.ui.words import inherited, since
 from swag_studio.views import ContextRow
@@ -22,8 +22,8 @@ class SlotsView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.sentence, self.opening = _text(), _text("strong")
-        self.found_mark, self.found = _text("good"), _text("good")
+        self.sentence, self.opening = prose(), prose("strong")
+        self.found_mark, self.found = prose("good"), prose("good")
         self.found_mark.setText(f"{FOUND} found")
         self.found_mark.setWordWrap(False)
         self.rows: list[_Row] = []
@@ -78,8 +78,8 @@ class _Row:
     """The labels of one distractor: mark and place, text, since when, and what it displaced."""
 
     def __init__(self, grid: QGridLayout, at: int) -> None:
-        self.mark, self.text, self.since = _text("muted"), _text(), _text("muted")
-        self.displaced = _text("struck")
+        self.mark, self.text, self.since = prose("muted"), prose(), prose("muted")
+        self.displaced = prose("struck")
         self.displaced.setAccessibleName("Displaced ending")
         for label in (self.mark, self.since):
             label.setWordWrap(False)
@@ -108,13 +108,3 @@ class _Row:
     def hide(self) -> None:
         for label in (self.mark, self.text, self.since, self.displaced):
             label.hide()
-
-
-def _text(role: str = "") -> QLabel:
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setWordWrap(True)
-    if role:
-        label.setProperty("role", role)
-    return label

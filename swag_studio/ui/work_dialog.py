@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -27,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from swag_studio.allocation import OverlapPlan, Preview
 from swag_studio.rounds import Worker
-from swag_studio.ui.page import set_role
+from swag_studio.ui.page import not_by_enter, set_role
 from swag_studio.ui.people_readings import Giving, Simulation
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
@@ -139,9 +138,7 @@ class WorkDialog(QDialog):
         set_role(self.give, "primary")
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        for button in buttons.buttons():  # Enter ends a number, and nothing else
-            assert isinstance(button, QPushButton)
-            button.setAutoDefault(False)
+        not_by_enter(buttons)
         return buttons
 
     # --- choosing ----------------------------------------------------------------------------
