@@ -36,6 +36,10 @@ def test_a_policy_survives_json(policy: VerificationPolicy) -> None:
         ({"judgments": 2}, "Did you mean verification.judgements"),
         ({"judgements": 0}, "verification.judgements must be from 1 to 50"),
         ({"judgements": "two"}, "verification.judgements must be a whole number"),
+        # Of six endings people see the found one, and one that ranks beside it: four are left.
+        ({"distractors_most": 5}, "verification.distractors_most must be from 1 to 4"),
+        ({"distractors_needed": 5}, "verification.distractors_needed must be from 1 to 4"),
+        ({"top_places": 3}, "verification.top_places must be from 1 to 2"),
         ({"rank_rule": "luck"}, "must be one of points, votes"),
         ({"distractors_needed": 4, "distractors_most": 3}, "must not be above"),
     ],

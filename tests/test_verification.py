@@ -29,6 +29,7 @@ from swag_studio.verification import (
     gold_source,
     next_task,
     ranks_found,
+    rejects_found,
     verdict,
     worker_standing,
 )
@@ -311,6 +312,19 @@ def test_a_later_round_is_named_as_such() -> None:
         next_task(second, result)
     with pytest.raises(ValueError, match="no question"):
         gold_source(again)
+
+
+@pytest.mark.parametrize("further_rounds", [0, 2])
+def test_a_found_ending_is_rejected_by_its_rank_alone(further_rounds: int) -> None:
+    """Too few usable wrong endings lead on as well, and say nothing against the found one."""
+    policy = VerificationPolicy(further_rounds=further_rounds)
+    answers_ = {"ranked": ("ulluuu", 1, 2), "few": ("llgugu", 0, 1)}
+    found = {name: one(*answer, policy=policy) for name, answer in answers_.items()}
+    assert {v.kind for v in found.values()} == {"reannotate" if further_rounds else "surprising"}
+    assert {name: rejects_found(v) for name, v in found.items()} == {"ranked": True, "few": False}
+    assert not rejects_found(one("lluuuu", 0, 1)) and not rejects_found(one("luuull", 4, 0))
+    best_only = VerificationPolicy(top_places=1, further_rounds=further_rounds)
+    assert rejects_found(one("luuull", 4, 0, policy=best_only))
 
 
 def test_a_corrected_answer_counts() -> None:
