@@ -210,7 +210,7 @@ class _Work:
         after = [new.id, *wrong[1:]]
         states = [Curated(tuple(ids)).to_json() for ids in (wrong, after)]
         name = "Replace an ending" if taken else "Edit an ending"
-        self._row("edit_batches", self.steps, AT, f"Curator {self.steps % 7}", name, 0)
+        self._row("edit_batches", self.steps, AT, f"Curator {self.steps % 7}", name, 0, 0)
         self._row("edits", self.steps, self.version, c.id, *states)
         self._row("curated", self.version, c.id, states[1])
         if not taken:

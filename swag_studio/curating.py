@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import getpass
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from swag_studio.errors import UserError
 from swag_studio.records import Ending, EndingKind, content_id, ending_id, folded
-from swag_studio.reviewing import FLAGS, Batch, Curated, text_problem
+from swag_studio.reviewing import FLAGS, Batch, Curated, Made, text_problem
 from swag_studio.store import Store
 from swag_studio.views import PoolEnding
 
@@ -198,14 +198,23 @@ class Curator:
 
     def preview(self, context_ids: Iterable[str], change: Change) -> tuple[int, int]:
         """(contexts, those of them that `change` leaves as they are)."""
-        states = self.store.curated_of(self.version, context_ids)
-        return len(states), sum(change.of(state) == state for state in states.values())
+        ids, as_found = set(context_ids), Curated(())  # whatever its endings are
+        states = [state for id, state in self.store.all_curated(self.version).items() if id in ids]
+        left = sum(change.of(state) == state for state in states)
+        return len(ids), left + (change.of(as_found) == as_found) * (len(ids) - len(states))
 
     def bulk(self, context_ids: Iterable[str], change: Change) -> Batch | None:
         """The same change of many contexts, as one step; those that need none are not in it."""
-        states = self.store.curated_of(self.version, context_ids)
-        changes = {id: (s, after) for id, s in states.items() if (after := change.of(s)) != s}
-        return self._apply(change.named(len(changes)), changes)
+        step: Batch | None = None
+        for made in self.changing(context_ids, change):
+            step = made.step
+        return step
+
+    def changing(self, context_ids: Iterable[str], change: Change) -> Iterator[Made]:
+        """`bulk` a slice at a time; what was done before this is closed is a step."""
+        return in_words(
+            self.store.change(self.version, self.who, context_ids, change.of, change.named)
+        )
 
     # --- checks --------------------------------------------------------------------------
 
@@ -270,6 +279,30 @@ class Curator:
                 "The context was changed elsewhere meanwhile. Nothing was written; look at it "
                 "again and repeat the change."
             ) from None
+
+
+# --- many contexts, a slice at a time ------------------------------------------------------------
+
+
+def undoing(store: Store, who: str) -> Iterator[Made]:
+    """Takes the last step back; where that was broken off, the next one goes on."""
+    return in_words(store.undoing(who))
+
+
+def redoing(store: Store, who: str) -> Iterator[Made]:
+    """Does the step again that was undone last."""
+    return in_words(store.redoing(who))
+
+
+def in_words(making: Iterator[Made]) -> Iterator[Made]:
+    """Raises EditError where another change came in."""
+    try:
+        yield from making
+    except ValueError:
+        raise EditError(
+            "Something was changed elsewhere meanwhile, and this stopped there. What was done by "
+            "then is a step of the log; Undo takes it back."
+        ) from None
 
 
 # --- what can take a distractor's place ----------------------------------------------------------

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from swag_studio.records import folded
 
@@ -36,7 +36,9 @@ class Curated:
     excluded: bool = False
 
     def to_json(self) -> str:
-        return json.dumps(dataclasses.asdict(self), ensure_ascii=False, sort_keys=True)
+        """With its keys in order and no spaces: as SQLite writes it, too."""
+        fields = dataclasses.asdict(self)
+        return json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Curated:
@@ -52,13 +54,28 @@ class Curated:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One step of the log, as undo names it: "Exclude 12 contexts". `undoes` another, or 0."""
+    """One step of the log, as undo names it: "Exclude 12 contexts". `undoes` another, or 0.
+
+    `remaining` contexts were not reached, of a step that was broken off or is being made.
+    """
 
     id: int
     at: str
     who: str
     name: str
     undoes: int = 0
+    remaining: int = 0
+
+
+class Made(NamedTuple):
+    """How far a step is: contexts looked at, of how many, and what of it is on the disk.
+
+    `step` is None while none of them needed a change.
+    """
+
+    step: Batch | None
+    done: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,3 +231,9 @@ def packets(db: Database) -> None:
             guidelines TEXT NOT NULL, sha256 TEXT NOT NULL, items TEXT NOT NULL, made TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
     """)
+
+
+@migrations(name="0008_steps_in_slices")
+def steps_in_slices(db: Database) -> None:
+    """Of each step of the log how many contexts it has not reached: 0, unless it was broken off."""
+    db.execute("ALTER TABLE edit_batches ADD COLUMN remaining INTEGER NOT NULL DEFAULT 0")

@@ -26,9 +26,10 @@ from swag_studio.records import (
 from swag_studio.store_context import ContextTables
 from swag_studio.store_packets import PacketTables
 from swag_studio.store_rounds import RoundTables
+from swag_studio.store_steps import StepTables
 
 
-class Store(ContextTables, RoundTables, PacketTables):
+class Store(StepTables, ContextTables, RoundTables, PacketTables):
     """The tables of one project. Methods may be called from any thread."""
 
     # --- sources -------------------------------------------------------------------------

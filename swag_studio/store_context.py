@@ -5,15 +5,11 @@ It adds no table: it reads those of the store's other parts.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from swag_studio.judging import Judgement, Task
 from swag_studio.records import Ending
-from swag_studio.reviewing import Curated
 from swag_studio.store_review import ReviewTables
-
-_FEW = 100  # contexts that are looked up one by one rather than in one long read
 
 
 class ContextTables(ReviewTables):
@@ -48,22 +44,6 @@ class ContextTables(ReviewTables):
         tasks = [task for id in ids if (task := self.task(id)) is not None]
         return [(task, answer) for task in tasks for answer in self.judgements(task_id=task.id)]
 
-    def curated_of(self, version: int, context_ids: Iterable[str]) -> dict[str, Curated]:
-        """What people made of any number of contexts, as `curated` tells it of one."""
-        wanted = set(context_ids)
-        if len(wanted) <= _FEW:
-            return {id: self.curated(version, id) for id in wanted}
-        states = {id: s for id, s in self.all_curated(version).items() if id in wanted}
-        rows = self._stream(
-            "SELECT context_id, ending_id FROM assignments WHERE filter_version = ? AND slot > 0 "
-            "ORDER BY context_id, slot",
-            [version],
-        )
-        for context_id, group in itertools.groupby(rows, key=lambda r: str(r["context_id"])):
-            if context_id in wanted and context_id not in states:
-                states[context_id] = Curated(tuple(r["ending_id"] for r in group))
-        return states
-
     def review_id(self, version: int, context_id: str) -> int | None:
         """The row of a context in the curators' table."""
         row = self._one(
@@ -89,8 +69,9 @@ class ContextTables(ReviewTables):
         changed = {
             r["version"]: r["n"]
             for r in self._query(
-                "SELECT version, count(*) n FROM curated c WHERE state != (SELECT before "
-                "FROM edits e WHERE e.context_id = c.context_id AND e.version = c.version "
+                "SELECT version, count(*) n FROM curated c WHERE json(state) != "
+                "(SELECT json(before) FROM edits e "
+                "WHERE e.context_id = c.context_id AND e.version = c.version "
                 "ORDER BY batch LIMIT 1) GROUP BY version"
             )
         }

@@ -1,14 +1,14 @@
-"""The curators' table of contexts, what people made of each context, and the log of their edits.
+"""The curators' table of contexts, and what people made of each context.
 
 The table is asked for ids in an order, then for the rows of those ids that are on the screen, so
-that sorting and scrolling cost the same at the top and at the end of 113,000 contexts. The log is
-append-only: undoing adds a step that goes the other way.
+that sorting and scrolling cost the same at the top and at the end of 113,000 contexts.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,9 +19,7 @@ from swag_studio.connections import SLICE, sliced
 from swag_studio.records import Ending
 from swag_studio.reviewing import (
     SORTABLE,
-    Batch,
     Curated,
-    Edit,
     ReviewFilter,
     ReviewRow,
     match_query,
@@ -94,7 +92,7 @@ class ReviewTables(PeopleTables):
         for part in sliced(stream):
             with self.write() as connection:
                 for r in part:
-                    _show(connection, version, r["context_id"], Curated.from_json(r["state"]))
+                    show_state(connection, version, r["context_id"], Curated.from_json(r["state"]))
 
     # --- reading -------------------------------------------------------------------------
 
@@ -183,21 +181,25 @@ class ReviewTables(PeopleTables):
 
     def curated(self, version: int, context_id: str) -> Curated:
         """What people made of a context; the filter's own result where nobody changed it."""
-        row = self._one(
-            "SELECT state FROM curated WHERE version = ? AND context_id = ?", [version, context_id]
+        return self.curated_of(version, [context_id])[context_id]
+
+    def curated_of(self, version: int, context_ids: Iterable[str]) -> dict[str, Curated]:
+        """The same of any number of contexts, by id."""
+        assigned = (
+            "SELECT ending_id FROM assignments WHERE filter_version = ?1 "
+            "AND context_id = i.value AND slot > 0 ORDER BY slot"
         )
-        if row:
-            return Curated.from_json(row["state"])
-        return Curated(
-            tuple(
-                r["ending_id"]
-                for r in self._query(
-                    "SELECT ending_id FROM assignments WHERE filter_version = ? "
-                    "AND context_id = ? AND slot > 0 ORDER BY slot",
-                    [version, context_id],
-                )
+        return {
+            id: Curated.from_json(state) if state else Curated(tuple(json.loads(endings)))
+            for part in sliced(sorted(set(context_ids)), SLICE)
+            for id, state, endings in self._rows(
+                "SELECT i.value, c.state, CASE WHEN c.state IS NULL THEN "
+                f"(SELECT json_group_array(ending_id) FROM ({assigned})) END "
+                "FROM json_each(?2) i "
+                "LEFT JOIN curated c ON c.version = ?1 AND c.context_id = i.value",
+                [version, json.dumps(part)],
             )
-        )
+        }
 
     def all_curated(self, version: int) -> dict[str, Curated]:
         """Context id -> state, of the contexts that people changed."""
@@ -230,132 +232,6 @@ class ReviewTables(PeopleTables):
             for r in self._query("SELECT * FROM ending_parents")
         }
 
-    # --- the log -------------------------------------------------------------------------
-
-    def apply_edits(
-        self,
-        version: int,
-        who: str,
-        name: str,
-        changes: Mapping[str, tuple[Curated, Curated]],
-        undoes: int = 0,
-    ) -> Batch:
-        """One step: context id -> (state before, state after), all of them or none.
-
-        Raises ValueError when a context is no longer in the state before.
-        """
-        at = now()
-        texts = {id: (b.to_json(), a.to_json()) for id, (b, a) in changes.items()}
-        notes = [  # what the table repeats of them, without the texts of endings
-            (",".join(a.flags), int(a.excluded), version, id)
-            for id, (b, a) in changes.items()
-            if b.endings == a.endings
-        ]
-        with self.durable() as connection:  # others wait for it: 113,000 contexts take seconds
-            key = connection.execute(
-                "INSERT INTO edit_batches (at, who, name, undoes) VALUES (?,?,?,?)",
-                [at, who, name, undoes],
-            ).lastrowid
-            assert key is not None
-            for context_id, state in connection.execute(
-                "SELECT context_id, state FROM curated WHERE version = ? "
-                "AND context_id IN (SELECT value FROM json_each(?))",
-                [version, json.dumps(list(changes))],
-            ):
-                known = state == texts[context_id][0]
-                if not known and Curated.from_json(state) != changes[context_id][0]:
-                    raise ValueError(f"context {context_id} was changed meanwhile")
-            connection.executemany(
-                "INSERT OR REPLACE INTO curated VALUES (?,?,?)",
-                ((version, id, after) for id, (_, after) in texts.items()),
-            )
-            connection.executemany(
-                "INSERT INTO edits VALUES (?,?,?,?,?)",
-                ((key, version, id, *pair) for id, pair in texts.items()),
-            )
-            connection.executemany(
-                "UPDATE review_rows SET flags = ?, excluded = ? "
-                "WHERE version = ? AND context_id = ?",
-                notes,
-            )
-            for context_id, (before, after) in changes.items():
-                if before.endings != after.endings:
-                    _show(connection, version, context_id, after)
-        return Batch(key, at, who, name, undoes)
-
-    def batches(self) -> list[Batch]:
-        """All steps, oldest first."""
-        return [
-            Batch(r["id"], r["at"], r["who"], r["name"], r["undoes"])
-            for r in self._query("SELECT * FROM edit_batches ORDER BY id")
-        ]
-
-    def edits(self, *, context_id: str = "", batch: int = 0, version: int = 0) -> list[Edit]:
-        """The log of a context or of a step, oldest first; of one filter version, or of all."""
-        asked = {"context_id": context_id, "batch": batch, "version": version}
-        given = {column: value for column, value in asked.items() if value}
-        where = " AND ".join(f"e.{column} = ?" for column in given) or "1"  # so indices serve
-        return [
-            Edit(
-                Batch(r["id"], r["at"], r["who"], r["name"], r["undoes"]),
-                r["context_id"],
-                Curated.from_json(r["before"]),
-                Curated.from_json(r["after"]),
-            )
-            for r in self._rows(
-                "SELECT e.context_id, e.before, e.after, b.* FROM edits e "
-                f"JOIN edit_batches b ON b.id = e.batch WHERE {where} "
-                "ORDER BY e.batch, e.context_id",
-                list(given.values()),
-            )
-        ]
-
-    def undo_stacks(self) -> tuple[list[Batch], list[Batch]]:
-        """(steps that can be undone, steps that can be redone), the next one last in each.
-
-        A redone step is the undoing of its undoing; a new step forgets what could be redone.
-        """
-        done: list[Batch] = []
-        undone: list[Batch] = []
-        steps = {b.id: b for b in self.batches()}
-        for b in steps.values():
-            if not b.undoes:
-                done.append(b)
-                undone.clear()
-            elif steps[b.undoes].undoes:  # undoes an undoing: it is done again
-                done.append(undone.pop())
-            else:
-                undone.append(done.pop())
-        return done, undone
-
-    def undo(self, who: str) -> Batch | None:
-        """Takes the last step back. Returns the step that was undone."""
-        done, _ = self.undo_stacks()
-        if not done:
-            return None
-        return self._reverse(done[-1], done[-1].id, who)
-
-    def redo(self, who: str) -> Batch | None:
-        """Does the last undone step again. Returns it."""
-        _, undone = self.undo_stacks()
-        if not undone:
-            return None
-        step = undone[-1]
-        chain = {b.undoes: b.id for b in self.batches() if b.undoes}  # the newest undoing of each
-        undoing = step.id
-        while undoing in chain:
-            undoing = chain[undoing]
-        return self._reverse(step, undoing, who)
-
-    def _reverse(self, step: Batch, reversed_batch: int, who: str) -> Batch:
-        by_version: dict[int, dict[str, tuple[Curated, Curated]]] = {}
-        for r in self._query("SELECT * FROM edits WHERE batch = ?", [reversed_batch]):
-            states = (Curated.from_json(r["after"]), Curated.from_json(r["before"]))
-            by_version.setdefault(r["version"], {})[r["context_id"]] = states
-        for version, changes in by_version.items():
-            self.apply_edits(version, who, step.name, changes, undoes=reversed_batch)
-        return step
-
 
 def _conditions(version: int, narrow: ReviewFilter) -> Iterator[tuple[str, list[Any]]]:
     """For each condition of a filter the SQL that gives the ids that it lets through."""
@@ -380,7 +256,9 @@ def _conditions(version: int, narrow: ReviewFilter) -> Iterator[tuple[str, list[
             yield start + f"{name} = ?", [version, value]
 
 
-def _show(connection: Any, version: int, context_id: str, state: Curated) -> None:
+def show_state(
+    connection: sqlite3.Connection, version: int, context_id: str, state: Curated
+) -> None:
     """Repeats a context's state in the table, and its texts in the index."""
     row = connection.execute(
         "SELECT id, sent1, sent2, found FROM review_rows WHERE version = ? AND context_id = ?",

@@ -75,17 +75,6 @@ class RoundTables(ReviewTables):
         ):
             yield r["context_id"], (*r[1:4], hash(r["asked"]), hash(r["curated"]))
 
-    def edited_since(self, version: int, batch: int) -> tuple[list[str], int]:
-        """The contexts that steps of the log after `batch` changed; the newest step's number."""
-        rows = self._query(
-            "SELECT DISTINCT context_id FROM edits WHERE version = ? AND batch > ? "
-            "ORDER BY context_id",
-            [version, batch],
-        )
-        newest = self._one("SELECT coalesce(max(id), 0) n FROM edit_batches")
-        assert newest is not None
-        return [r["context_id"] for r in rows], newest["n"]
-
     def judged_since(self, version: int, given: str) -> tuple[list[str], str]:
         """The contexts with an answer or adjudication of that moment or later; the newest moment.
 

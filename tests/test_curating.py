@@ -18,7 +18,7 @@ from swag_studio.judging import Annotator, Judgement, Task, task_id
 from swag_studio.project import Project
 from swag_studio.recipe import preset
 from swag_studio.records import folded
-from swag_studio.reviewing import ReviewFilter
+from swag_studio.reviewing import Curated, ReviewFilter
 from swag_studio.store import Store
 from swag_studio.views import PoolEnding
 
@@ -123,9 +123,9 @@ def test_a_change_that_met_another_writes_nothing(
     context = contexts(store)[1]
     old = ann.state(context)
     ann.exclude(context)
-    monkeypatch.setattr(store, "curated_of", lambda *_: {context: old})  # read before that
+    monkeypatch.setattr(store, "curated", lambda *_: old)  # read before that
     with pytest.raises(EditError, match="meanwhile"):
-        ann.flag(context, "typo", True)
+        ann.comment(context, "see video")
     assert [b.name for b in store.batches()] == ["Exclude a context"]
 
 
@@ -195,9 +195,11 @@ def test_many_states_are_read_as_each_is(
     ids = contexts(store)
     ann.edit_text(ids[1], 0, "sings.")
     ann.exclude(ids[3])
-    expected = {id: store.curated(VERSION, id) for id in ids[:9]}
-    monkeypatch.setattr("swag_studio.store_context._FEW", 2)
-    assert store.curated_of(VERSION, ids[:9]) == expected
+    assigned = dict(store.assigned(VERSION))
+    expected = {id: Curated(tuple(e.id for slot, e, _ in assigned[id] if slot)) for id in ids[:9]}
+    expected |= store.all_curated(VERSION)
+    monkeypatch.setattr("swag_studio.store_review.SLICE", 2)
+    assert len(expected) == 9 and store.curated_of(VERSION, [*ids[:9], ids[4]]) == expected
 
 
 def test_human_work_is_counted_where_it_stands(store: Store, ann: Curator) -> None:

@@ -1,0 +1,340 @@
+"""The log of what curators change: steps with names, each of one context or of any number of them.
+
+The log is append-only: undoing adds a step that goes the other way. A step of many contexts is
+written a slice at a time, so that the writes of others come in between. After each slice the log
+says what was done by then and how much remains, so that a step that was broken off, by a kill or by
+a person, is undone as any other; and an undoing that was broken off goes on where it stopped, or
+back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from swag_studio.connections import sliced
+from swag_studio.reviewing import Batch, Curated, Edit, Made
+from swag_studio.store_people import now
+from swag_studio.store_review import ReviewTables, show_state
+
+SLICE_OF_STEP = 500  # contexts that one transaction changes: a hundredth of a second
+
+# What one transaction is to write, put together before it, so that it is short. The last three
+# columns are what the curators' table has to repeat: NULL where it does not change.
+_PART = """
+    CREATE TEMP TABLE IF NOT EXISTS part (
+        context_id TEXT NOT NULL PRIMARY KEY, before TEXT NOT NULL, after TEXT,
+        flags TEXT, excluded INTEGER, endings INTEGER
+    ) WITHOUT ROWID
+"""
+# To be changed: states as they are (as Curated.to_json has them where nobody changed anything),
+# with the marks that the change goes by.
+_FILL = """
+    INSERT INTO part SELECT i.value,
+        coalesce(c.state, json_object(
+            'comment', '', 'endings', (SELECT json_group_array(ending_id) FROM (
+                SELECT ending_id FROM assignments WHERE filter_version = ?1
+                AND context_id = i.value AND slot > 0 ORDER BY slot)),
+            'excluded', json('false'), 'flags', json('[]'), 'ranks', json('[]'))),
+        NULL,
+        coalesce(json_extract(c.state, '$.flags'), '[]'),
+        coalesce(json_extract(c.state, '$.excluded'), 0),
+        NULL
+    FROM json_each(?2) i LEFT JOIN curated c ON c.version = ?1 AND c.context_id = i.value
+"""
+_CHANGE = """
+    UPDATE part SET after = json_set(before, '$.flags', json(?), '$.excluded', json(?)),
+        flags = ?, excluded = ?
+    WHERE after IS NULL AND flags = ? AND excluded = ?
+"""
+# To be reversed: the contexts of a step, but for those that are there already, where it was broken
+# off before.
+_FILL_BACK = """
+    INSERT INTO part SELECT e.context_id, e.{old}, e.{new}, NULL, NULL, NULL FROM edits e
+    JOIN curated c ON c.version = e.version AND c.context_id = e.context_id AND c.state != e.{new}
+    WHERE e.batch = ? AND e.version = ? AND e.context_id > ? AND e.context_id <= ?
+"""
+_MARK = """
+    UPDATE part SET
+        flags = CASE WHEN json_extract(before, '$.flags') != json_extract(after, '$.flags')
+            THEN (SELECT coalesce(group_concat(value), '') FROM json_each(after, '$.flags')) END,
+        excluded = nullif(json_extract(after, '$.excluded'), json_extract(before, '$.excluded')),
+        endings = json_extract(after, '$.endings') != json_extract(before, '$.endings')
+"""
+_STEP = "b.id, b.at, b.who, b.name, b.undoes, b.remaining"  # the fields of a Batch
+
+
+class StepTables(ReviewTables):
+    """The part of the store that keeps the log."""
+
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        super().__init__(path, readonly=readonly)
+        self._in_making: set[int] = set()  # steps that this process is writing
+
+    # --- writing -------------------------------------------------------------------------
+
+    def apply_edits(
+        self,
+        version: int,
+        who: str,
+        name: str,
+        changes: Mapping[str, tuple[Curated, Curated]],
+        undoes: int = 0,
+    ) -> Batch:
+        """One step: context id -> (state before, state after), all of them or none.
+
+        Raises ValueError when a context is no longer in the state before.
+        """
+        texts = [(id, b.to_json(), a.to_json()) for id, (b, a) in changes.items()]
+        part = self._empty_part()
+        part.executemany("INSERT INTO part (context_id, before, after) VALUES (?,?,?)", texts)
+        part.execute(_MARK)
+        with self.durable() as connection:
+            step = _begin(connection, who, name, undoes, 0)
+            _write(connection, step, version)
+        return step
+
+    def change(
+        self,
+        version: int,
+        who: str,
+        context_ids: Iterable[str],
+        after: Callable[[Curated], Curated],
+        named: Callable[[int], str],
+    ) -> Iterator[Made]:
+        """Changes flags and exclusion of any number of contexts, as one step.
+
+        `after` gets a state without endings, ranks and comment, and goes by its flags and exclusion
+        alone; contexts that it leaves as they are are not in the step. `named` gives the name of a
+        step of so many contexts. Yields after each slice. Who closes this has a step with what was
+        done by then. Raises ValueError when another step came between.
+        """
+        ids = sorted(set(context_ids))  # as the tables have them: each page is written once
+
+        def parts() -> Iterator[int]:
+            for some in sliced(ids, SLICE_OF_STEP):
+                part = self._empty_part()
+                part.execute(_FILL, [version, json.dumps(some)])
+                marks = part.execute("SELECT DISTINCT flags, excluded FROM part").fetchall()
+                for flags, excluded in marks:
+                    state = Curated((), flags=tuple(json.loads(flags)), excluded=bool(excluded))
+                    part.execute(_CHANGE, [*_marks(state, after(state)), flags, excluded])
+                part.execute("DELETE FROM part WHERE flags IS NULL AND excluded IS NULL")
+                yield len(some)
+
+        return self._make(version, who, named, parts(), len(ids))
+
+    def _make(
+        self,
+        version: int,
+        who: str,
+        named: Callable[[int], str],
+        parts: Iterable[int],
+        total: int,
+        undoes: int = 0,
+    ) -> Iterator[Made]:
+        """Writes a step part by part; each of `parts` fills `part` from so many contexts."""
+        step: Batch | None = None
+        done = changed = 0
+        try:
+            for looked_at in parts:
+                ((fresh,),) = self._rows("SELECT count(*) FROM part")
+                done, changed = done + looked_at, changed + fresh
+                remaining, name = total - done, named(changed)
+                if fresh or (not remaining and (step or undoes)):
+                    # The last one takes those before it to the disk with it.
+                    with self.write() if remaining else self.durable() as connection:
+                        if step is None:
+                            step = _begin(connection, who, name, undoes, remaining)
+                            self._in_making.add(step.id)
+                        else:
+                            step = _go_on(connection, step, name, remaining)
+                        _write(connection, step, version)
+                yield Made(step, done, total)
+        finally:
+            if step is not None:
+                self._in_making.discard(step.id)
+
+    def _empty_part(self) -> sqlite3.Connection:
+        connection = self.db.conn
+        assert connection is not None
+        connection.execute(_PART)
+        connection.execute("DELETE FROM part")
+        return connection
+
+    # --- reading -------------------------------------------------------------------------
+
+    def batches(self) -> list[Batch]:
+        """All steps, oldest first."""
+        return [
+            Batch(*row) for row in self._rows(f"SELECT {_STEP} FROM edit_batches b ORDER BY id")
+        ]
+
+    def edits(self, *, context_id: str = "", batch: int = 0, version: int = 0) -> list[Edit]:
+        """The log of a context or of a step, oldest first; of one filter version, or of all."""
+        asked = {"context_id": context_id, "batch": batch, "version": version}
+        given = {column: value for column, value in asked.items() if value}
+        where = " AND ".join(f"e.{column} = ?" for column in given) or "1"  # so indices serve
+        return [
+            Edit(Batch(*step), id, Curated.from_json(before), Curated.from_json(after))
+            for id, before, after, *step in self._rows(
+                f"SELECT e.context_id, e.before, e.after, {_STEP} FROM edits e "
+                f"JOIN edit_batches b ON b.id = e.batch WHERE {where} "
+                "ORDER BY e.batch, e.context_id",
+                list(given.values()),
+            )
+        ]
+
+    def edited_since(self, version: int, batch: int) -> tuple[list[str], int]:
+        """The contexts that steps of the log after `batch` changed; the newest whole step's number.
+
+        A step that is being made is told again: more of it will come.
+        """
+        newest = self._one("SELECT coalesce(max(id), 0) n FROM edit_batches")
+        assert newest is not None
+        whole = min([newest["n"], *(step - 1 for step in self._in_making)])
+        rows = self._rows(
+            "SELECT DISTINCT context_id FROM edits WHERE version = ? AND batch > ? "
+            "ORDER BY context_id",
+            [version, batch],
+        )
+        return [r["context_id"] for r in rows], whole
+
+    # --- undo and redo -------------------------------------------------------------------
+
+    def undo_stacks(self) -> tuple[list[Batch], list[Batch]]:
+        """(steps that can be undone, steps that can be redone), the next one last in each.
+
+        A redone step is the undoing of its undoing; a new step forgets what could be redone. What
+        was broken off on its way from one to the other is in both: it can go on or back.
+        """
+        done: list[Batch] = []
+        undone: list[Batch] = []
+        steps = {b.id: b for b in self.batches()}
+        for b in steps.values():
+            if not b.undoes:
+                done.append(b)
+                undone.clear()
+                continue
+            again = steps[b.undoes].undoes  # it undoes an undoing
+            source, target = (undone, done) if again else (done, undone)
+            moved = source[-1]
+            if not b.remaining:
+                source.pop()
+            if moved not in target:
+                target.append(moved)
+        return done, undone
+
+    def undoing(self, who: str) -> Iterator[Made]:
+        """Takes the last step back, a slice at a time; `change` has the manners of it."""
+        done, _ = self.undo_stacks()
+        if done:
+            yield from self._reverse(done[-1], done[-1].id, who, back=True)
+
+    def redoing(self, who: str) -> Iterator[Made]:
+        """Does the last undone step again, a slice at a time."""
+        _, undone = self.undo_stacks()
+        if undone:
+            step = undone[-1]
+            newest = max(b.id for b in self.batches() if b.undoes == step.id)
+            yield from self._reverse(step, newest, who, back=False)
+
+    def undo(self, who: str) -> Batch | None:
+        """Takes the last step back. Returns the step that was undone."""
+        return _whole(self.undo_stacks()[0], self.undoing(who))
+
+    def redo(self, who: str) -> Batch | None:
+        """Does the last undone step again. Returns it."""
+        return _whole(self.undo_stacks()[1], self.redoing(who))
+
+    def _reverse(self, step: Batch, undoes: int, who: str, *, back: bool) -> Iterator[Made]:
+        """Brings the contexts of a step to the states before it, or again to those after it."""
+        row = self._one("SELECT version, count(*) n FROM edits WHERE batch = ?", [step.id])
+        assert row is not None
+        version, total = row["version"], row["n"]
+        old, new = ("after", "before") if back else ("before", "after")
+        fill = _FILL_BACK.format(old=old, new=new)
+
+        def parts() -> Iterator[int]:
+            last = ""
+            while ids := self._rows(
+                "SELECT context_id FROM edits WHERE batch = ? AND version = ? AND context_id > ? "
+                f"ORDER BY context_id LIMIT {SLICE_OF_STEP}",
+                [step.id, version, last],
+            ):
+                first, last = last, ids[-1]["context_id"]
+                part = self._empty_part()
+                part.execute(fill, [step.id, version, first, last])
+                part.execute(_MARK)
+                yield len(ids)
+
+        yield from self._make(version, who, lambda _: step.name, parts(), total, undoes)
+
+
+def _whole(stack: list[Batch], making: Iterator[Made]) -> Batch | None:
+    for _ in making:
+        pass
+    return stack[-1] if stack else None
+
+
+def _marks(before: Curated, after: Curated) -> tuple[str, str, str | None, int | None]:
+    """What `_CHANGE` sets: both marks as JSON, and each as the table has it where it changed."""
+    return (
+        json.dumps(after.flags, ensure_ascii=False),
+        json.dumps(after.excluded),
+        ",".join(after.flags) if after.flags != before.flags else None,
+        int(after.excluded) if after.excluded != before.excluded else None,
+    )
+
+
+def _begin(
+    connection: sqlite3.Connection, who: str, name: str, undoes: int, remaining: int
+) -> Batch:
+    at = now()
+    key = connection.execute(
+        "INSERT INTO edit_batches (at, who, name, undoes, remaining) VALUES (?,?,?,?,?)",
+        [at, who, name, undoes, remaining],
+    ).lastrowid
+    assert key is not None
+    return Batch(key, at, who, name, undoes, remaining)
+
+
+def _go_on(connection: sqlite3.Connection, step: Batch, name: str, remaining: int) -> Batch:
+    """Undoing goes by the order of steps: nothing is added to one that another came after."""
+    (newest,) = connection.execute("SELECT max(id) FROM edit_batches").fetchone()
+    if newest != step.id:
+        raise ValueError(f"step {newest} came in while step {step.id} was being made")
+    connection.execute(
+        "UPDATE edit_batches SET name = ?, remaining = ? WHERE id = ?", [name, remaining, step.id]
+    )
+    return dataclasses.replace(step, name=name, remaining=remaining)
+
+
+def _write(connection: sqlite3.Connection, step: Batch, version: int) -> None:
+    """Writes `part` as states, log and table. Raises ValueError where a state is another one."""
+    other = connection.execute(
+        "SELECT p.context_id FROM part p CROSS JOIN curated c ON c.version = ? "
+        "AND c.context_id = p.context_id AND c.state != p.before "
+        "AND json(c.state) != json(p.before)",
+        [version],
+    ).fetchone()
+    if other is not None:
+        raise ValueError(f"context {other[0]} was changed meanwhile")
+    connection.execute(
+        "INSERT OR REPLACE INTO curated SELECT ?, context_id, after FROM part", [version]
+    )
+    connection.execute(
+        "INSERT INTO edits SELECT ?, ?, context_id, before, after FROM part", [step.id, version]
+    )
+    for column in ("flags", "excluded"):
+        connection.execute(
+            f"UPDATE review_rows SET {column} = (SELECT {column} FROM part p "
+            "WHERE p.context_id = review_rows.context_id) WHERE version = ? "
+            f"AND context_id IN (SELECT context_id FROM part WHERE {column} IS NOT NULL)",
+            [version],
+        )
+    for id, state in connection.execute("SELECT context_id, after FROM part WHERE endings"):
+        show_state(connection, version, id, Curated.from_json(state))
