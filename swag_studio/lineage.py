@@ -25,7 +25,7 @@ class Lineage:
 
         Raises ProjectError when there is no such run, or something that it was made from is gone.
         """
-        runs = {a.version: a for a in project.store.artifacts("filter") if a.done}
+        runs = {run.version: run for run in filter_runs(project)}
         run = runs.get(filter_version) if filter_version else project.current("filter")
         if run is None:
             which = f"finished run {filter_version}" if filter_version else "run with this recipe"
@@ -49,6 +49,21 @@ class Lineage:
     def recipe(self) -> Recipe:
         """The recipe of the run."""
         return from_toml(self.made["filter"].recipe)
+
+
+def filter_runs(project: Project) -> list[Artifact]:
+    """The finished runs of the filter, oldest first."""
+    return [run for run in project.store.artifacts("filter") if run.done]
+
+
+def filter_run(project: Project, wanted: int = 0) -> Artifact | None:
+    """The finished run of the version `wanted`; without it the recipe's, or else the newest.
+
+    None before one is finished.
+    """
+    runs = filter_runs(project)
+    chosen = next((run for run in runs if run.version == wanted), None)
+    return chosen or project.current("filter") or (runs[-1] if runs else None)
 
 
 def ancestor(project: Project, artifact: Artifact, stage: str) -> Artifact | None:

@@ -211,11 +211,11 @@ class MainWindow(QMainWindow):
         self.following = False
         self.show_titled(title)
 
-    def _show_context(self, context_id: str) -> None:
+    def _show_context(self, context_id: str, run: int) -> None:
         self._go_to("Review")
         page = self._pages[self.stack.currentIndex()]
         if hasattr(page, "show_context"):
-            page.show_context(context_id)
+            page.show_context(context_id, run)
 
     def refresh(self, tables: frozenset[str]) -> None:
         """Has the pages read anew what changed: the one that is seen at once, the others in turn.

@@ -52,7 +52,7 @@ class Page(QWidget):
     title = ""
     stage = ""
     go_to = Signal(str)  # title of another page
-    context_wanted = Signal(str)  # id of a context that Review is to show
+    context_wanted = Signal(str, int)  # id of a context that Review is to show, and of which run
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)

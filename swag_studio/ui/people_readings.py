@@ -19,7 +19,7 @@ from swag_studio.cases import Case
 from swag_studio.events import Changed, Event, Finished
 from swag_studio.judging import Annotator, Verdict
 from swag_studio.keeping import keep_up
-from swag_studio.lineage import ancestor
+from swag_studio.lineage import ancestor, filter_run
 from swag_studio.plan import Assumptions, Measured, measure
 from swag_studio.policy import VerificationPolicy
 from swag_studio.project import Project
@@ -34,13 +34,6 @@ MOST_TIES = 200  # settled ones make room for the next
 
 
 # --- the work ------------------------------------------------------------------------------------
-
-
-def filter_run(project: Project) -> Artifact | None:
-    """The filter run that is verified: the recipe's where it is done, else the newest done."""
-    done = [a for a in project.store.artifacts("filter") if a.done]
-    current = project.current("filter")
-    return current if current is not None else (done[-1] if done else None)
 
 
 def human_work(project: Project, run: Artifact) -> HumanWork:

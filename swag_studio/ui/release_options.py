@@ -236,8 +236,9 @@ class DraftPanel(QWidget):
     def show_state(self, state: str) -> None:
         """Where the stage stands: one of STATE_WORDS."""
         self.told.setText(
-            "All contexts with endings that nobody has checked, to try out what comes after. It "
-            f"has no version. {STATE_MARKS[state]} {STATE_WORDS[state].capitalize()}."
+            "All contexts with endings that nobody has checked, to try out what comes after. It is "
+            "always of the present recipe, and has no version. "
+            f"{STATE_MARKS[state]} {STATE_WORDS[state].capitalize()}."
         )
         self.button.setEnabled(state not in ("done", "running"))
 

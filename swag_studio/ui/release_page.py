@@ -1,14 +1,13 @@
 """Release: what a release would hold now, its checks, its writing, and those that are written.
 
-Counting and reading go to the reading thread, checking and writing to the engine as jobs. A
-release is written only as it was checked: any change of the work asks for another check.
+Counting goes to the reading thread, checking and writing to the engine as jobs; what is written is
+read by release_shelf.py. All that is counted, checked and written is of one filter run. A release
+is written only as it was checked: any change of the work asks for another check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from dataclasses import replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
@@ -24,12 +23,13 @@ from swag_studio.releases import ReleaseOptions, next_version
 from swag_studio.ui import release_readings as readings
 from swag_studio.ui.page import Page, card, prose, set_role
 from swag_studio.ui.release_jobs import Errand, Kind, ReleaseJobs
-from swag_studio.ui.release_lists import ComparePanel, QuestionsPanel, ReleasesPanel
 from swag_studio.ui.release_options import NextRelease
 from swag_studio.ui.release_readings import Written
+from swag_studio.ui.release_shelf import NEW, RELEASES, Shelf
+from swag_studio.ui.run_bar import RunBar
 from swag_studio.ui.words import count
 from swag_studio.ui.workspace import Workspace
-from swag_studio.views import Comparison, Outlook, Rehearsal, ShownQuestion
+from swag_studio.views import Outlook, Rehearsal
 
 # What a release follows from, by table; a change makes a check out of date.
 WORK = frozenset(
@@ -42,7 +42,11 @@ NOT_FILTERED = (
     "endings: CSV files as SWAG has them and other formats, with a card, and with where each word "
     "came from. Run the filter first."
 )
-NEW, QUESTIONS, RELEASES, COMPARE = range(4)
+NO_RUN = (
+    "There is no finished filter run, and so nothing to count. Once there is one, what a release "
+    "would hold stands here. Releases that are written are kept, on the tab Releases."
+)
+OTHERWISE = "These are checks of other questions. Check again."
 _CARD = "release_card"  # the kept setting: what the card says
 
 
@@ -57,17 +61,14 @@ class ReleasePage(Page):
         self.jobs = ReleaseJobs(workspace, self)
         self.outlook: Outlook | None = None
         self.rehearsal: Rehearsal | None = None
-        self.written: list[Written] = []
-        self._checked: tuple[bool, bool] | None = None  # what the rehearsal was asked for
+        self._checked: tuple[bool, bool, int] | None = None  # what the rehearsal was asked for
         self._written_as = ""  # the version under which the rehearsed state was written
-        self._run = 0  # the filter run that is counted
-        self._stale = {"outlook", "written"}
-        self._choose = ""  # the release to choose once it is read
+        self._run = 0  # the version of the filter run that is counted
+        self._counted = False  # as it stands now
         self._next = "Filtering"  # what the primary button does
         self.next = NextRelease(workspace.project.recipe)
         self.counts, self.checks, self.form = self.next.counts, self.next.checks, self.next.form
-        self.questions, self.releases = QuestionsPanel(), ReleasesPanel()
-        self.compare = ComparePanel()
+        self.counts.say(NO_RUN)
         self.form.set_formats(workspace.jobs.release_formats())
         self._show_kept()
         self._build()
@@ -78,24 +79,23 @@ class ReleasePage(Page):
     def _build(self) -> None:
         self.message = prose()
         self.message.hide()
+        self.run_bar = RunBar(self.workspace.project)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName("Next release, questions, releases and comparison")
         self.tabs.setDocumentMode(True)
         self.tabs.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.tabs.setMinimumHeight(520)
-        for panel, name in (
-            (self.next, "Next release"),
-            (self.questions, "First questions"),
-            (self.releases, "Releases"),
-            (self.compare, "Compare"),
-        ):
-            self.tabs.addTab(panel, name)
+        self.tabs.addTab(self.next, "Next release")
+        self.shelf = Shelf(self.workspace, self.tabs)
+        self.questions, self.releases = self.shelf.questions, self.shelf.releases
+        self.compare = self.shelf.compare
         self.empty = QLabel(NOT_FILTERED)
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         set_role(self.empty, "muted")
         self.empty_card = card(self.empty, margins=40)
         self.body.addWidget(self.message)
+        self.body.addWidget(self.run_bar)
         self.body.addWidget(self.empty_card)
         self.body.addWidget(self.tabs, 1)
         self.body.addStretch(0)
@@ -106,13 +106,13 @@ class ReleasePage(Page):
         self.next.write.clicked.connect(lambda: self.start("publish"))
         self.next.draft.button.clicked.connect(lambda: self.workspace.run_until(self.stage))
         self.next.draft.recipe.changed.connect(self._recipe_changed)
-        self.tabs.currentChanged.connect(lambda _: self._read_tab())
         self.form.changed.connect(self._asked_otherwise)
-        self.checks.context_wanted.connect(self.context_wanted)
-        self.questions.wanted.connect(self._read_questions)
-        self.releases.chosen.connect(self._read_files)
-        self.releases.compare.connect(self._compare_with)
-        self.compare.wanted.connect(self._read_comparison)
+        self.run_bar.picked.connect(self._take_run)
+        self.shelf.listed.connect(self._show_written)
+        self.shelf.refused.connect(lambda text: self._say(f"⚠ {text}", "bad"))
+        self.checks.context_wanted.connect(
+            lambda context: self.context_wanted.emit(context, self._run)
+        )
 
     # --- hooks -------------------------------------------------------------------------------
 
@@ -126,15 +126,16 @@ class ReleasePage(Page):
         project = self.workspace.project
         if project.recipe != self.next.draft.recipe.recipe:
             self.next.draft.recipe.set_recipe(project.recipe)
-        run = project.current("filter")
+        run = self.run_bar.look()
         version = run.version if run is not None else 0
         if tables & WORK or version != self._run:
             self._out_of_date()
-        self._run = version
+        if version != self._run:
+            self._run, self.outlook = version, None
+            self.counts.say("Counting what people decided …" if version else NO_RUN)
         if not tables or tables & WRITTEN:
-            self._stale.add("written")
-        self.empty_card.setVisible(not version and not self.written)
-        self.tabs.setVisible(bool(version or self.written))
+            self.shelf.stale = True
+        self._show_what_there_is()
         self._show_state()
         self._read()
 
@@ -156,70 +157,33 @@ class ReleasePage(Page):
         """Has read what is seen and no longer true."""
         if not self.isVisible():
             return
-        project, jobs = self.workspace.project, self.workspace.jobs
-        if "written" in self._stale:
-            self._stale.discard("written")
-            self._ask("written", lambda: readings.read_written(project), self._show_written)
-        if self._run and "outlook" in self._stale:
-            self._stale.discard("outlook")
-            asked = self.form.options
-            self._ask("outlook", lambda: jobs.outlook(project, asked), self._show_outlook)
+        self.shelf.look()
+        if self._run and not self._counted:
+            self._counted = True
+            project, jobs, asked = self.workspace.project, self.workspace.jobs, self.options
 
-    def _ask(self, what: str, read: Callable[[], Any], show: Callable[[Any], None]) -> None:
-        self.workspace.reader.ask(f"release.{what}", read, show, partial(self._refused, what))
+            def show(outlook: Outlook) -> None:
+                if asked.filter_version == self._run:  # else another run was picked meanwhile
+                    self._show_outlook(outlook)
 
-    def _refused(self, what: str, text: str) -> None:
-        says: dict[str, Callable[[str, str], None]] = {
-            "outlook": self.counts.say,
-            "questions": self.questions.say,
-            "comparison": self.compare.say,
-        }
-        says.get(what, self._say)(f"⚠ {text}", "bad")
-        if what in ("outlook", "written"):
-            self._stale.add(what)  # it is tried again at the next look
+            def refuse(text: str) -> None:
+                if asked.filter_version == self._run:
+                    self.counts.say(f"⚠ {text}", "bad")
+                    self._counted = False  # it is tried again at the next look
 
-    def _read_tab(self) -> None:
-        """What the shown tab needs, and no other: a large release takes seconds to read."""
-        self._read_files(self.releases.release)
-        self._read_questions(self.questions.of.currentData())
-        if self.tabs.currentIndex() == COMPARE:
-            self.compare.ask()
-
-    def _read_files(self, release: Written | None) -> None:
-        if release is not None and self.tabs.currentIndex() == RELEASES:
-            self._ask(
-                "files",
-                lambda: readings.read_files(release),
-                lambda files: self.releases.show_files(release, files),
+            self.workspace.reader.ask(
+                "release.outlook", lambda: jobs.outlook(project, asked), show, refuse
             )
 
-    def _read_questions(self, release: Written | None) -> None:
-        if self.tabs.currentIndex() != QUESTIONS:
-            return
-        if release is not None:
-            jobs = self.workspace.jobs
+    @property
+    def options(self) -> ReleaseOptions:
+        """What is asked of the next release, of the run that the page speaks of."""
+        return replace(self.form.options, filter_version=self._run)
 
-            def show(questions: list[ShownQuestion]) -> None:
-                if self.questions.of.currentData() == release:
-                    self.questions.show_questions(questions)
-
-            self._ask("questions", lambda: jobs.release_questions(release.folder), show)
-        elif self.rehearsal is not None:
-            self.questions.show_questions(self.rehearsal.first)
-
-    def _read_comparison(self, first: Written, second: Written) -> None:
-        jobs = self.workspace.jobs
-
-        def show(comparison: Comparison) -> None:
-            if self.compare.pair == (first, second):
-                self.compare.show_comparison(comparison)
-
-        self._ask("comparison", lambda: jobs.compare_releases(first.folder, second.folder), show)
-
-    def _compare_with(self, release: Written) -> None:
-        self.tabs.setCurrentIndex(COMPARE)
-        older = self.written[self.written.index(release) + 1 :]
-        self.compare.choose(older[0] if older else None, release)
+    @property
+    def written(self) -> list[Written]:
+        """The releases that there are, as they were last read."""
+        return self.shelf.written
 
     # --- showing -----------------------------------------------------------------------------
 
@@ -228,24 +192,19 @@ class ReleasePage(Page):
         self.counts.show_outlook(outlook)
         self._show_state()
 
-    def _show_written(self, written: list[Written]) -> None:
-        self.written = written
+    def _show_written(self) -> None:
         self.form.propose(
-            next_version(self.workspace.project.root), {w.version for w in written if not w.draft}
+            next_version(self.workspace.project.root),
+            {w.version for w in self.written if not w.draft},
         )
-        self.releases.show_written(written, self._choose)
-        self._choose = ""
-        self._offer_questions()
-        self.compare.offer(written)
-        self._read_tab()
-        self.tabs.setTabText(RELEASES, f"Releases ({len(written):,})" if written else "Releases")
-        self.empty_card.setVisible(not self._run and not written)
-        self.tabs.setVisible(bool(self._run or written))
+        self._show_what_there_is()
         self._show_state()
 
-    def _offer_questions(self) -> None:
-        self.questions.offer(self.written, checked=self.rehearsal is not None)
-        self._read_questions(self.questions.of.currentData())
+    def _show_what_there_is(self) -> None:
+        """Neither a run nor a release: words alone."""
+        there = bool(self._run or self.written)
+        self.empty_card.setVisible(not there)
+        self.tabs.setVisible(there)
 
     def _show_state(self) -> None:
         """Heading, buttons, and what is lacking before a release can be written."""
@@ -263,7 +222,7 @@ class ReleasePage(Page):
         busy = self._at_work
         if not self._run:
             self._next = "Filtering"
-            self.tell(told, role, "Run the filter with this recipe first.", "Filtering ›")
+            self.tell(told, role, "Run the filter first.", "Filtering ›")
         elif busy:
             self.tell("running", "good", f"{busy} You may go on working.")
         elif self.outlook is None:
@@ -310,7 +269,7 @@ class ReleasePage(Page):
     @property
     def _is_checked(self) -> bool:
         """Whether the checks were made of what would be written."""
-        return self.rehearsal is not None and self._checked == _chosen(self.form.options)
+        return self.rehearsal is not None and self._checked == _chosen(self.options)
 
     @property
     def _lacking(self) -> str:
@@ -330,7 +289,7 @@ class ReleasePage(Page):
 
     def start(self, kind: Kind) -> None:
         """Checks, or writes the release: a job that can be paused and cancelled."""
-        options = self.form.options
+        options = self.options
         if self.jobs.start(kind, options):
             self._say("")
             if kind == "publish":
@@ -358,26 +317,31 @@ class ReleasePage(Page):
         self.form.show_errors(rehearsal.problems)
         if self._is_checked:
             self._show_outlook(rehearsal.outlook)
-        self._offer_questions()
+        self.shelf.show_checked(rehearsal)
 
     def _written_now(self, errand: Errand) -> None:
         assert errand.summary is not None
         version = errand.options.version
-        self._choose = self._written_as = version
+        self.shelf.choose = self._written_as = version
         self._say(f"✓ Release {version} is written: {errand.summary.get('folder', '')}")
         self.tabs.setCurrentIndex(RELEASES)
-        self._stale.add("written")
+        self.shelf.stale = True
         self._read()
 
     def _asked_otherwise(self, questions: bool) -> None:
         """The form was edited; `questions`: others may come of it."""
         if questions:
-            self._out_of_date("These are checks of other questions. Check again.")
+            self._out_of_date(OTHERWISE)
             self._read()
         self._show_state()
 
+    def _take_run(self) -> None:
+        """Another run was picked: the page speaks of that one from now on."""
+        self._out_of_date(OTHERWISE)
+        self.refresh(frozenset({"filter"}))
+
     def _out_of_date(self, why: str = "Something changed since the checks. Check again.") -> None:
-        self._stale.add("outlook")
+        self._counted = False
         if self.jobs.errand is not None:
             self.jobs.errand.overtaken = True
         if self.rehearsal is not None:
@@ -385,7 +349,7 @@ class ReleasePage(Page):
             self._written_as = ""
             self.checks.say(f"↻ {why}", "warn")
             self.form.show_errors(())
-            self._offer_questions()
+            self.shelf.show_checked(None)
 
     def _recipe_changed(self, recipe: Recipe) -> None:
         self.workspace.project.set_recipe(recipe)
@@ -403,6 +367,6 @@ class ReleasePage(Page):
                 getattr(self.form, name).setText(text)
 
 
-def _chosen(options: ReleaseOptions) -> tuple[bool, bool]:
+def _chosen(options: ReleaseOptions) -> tuple[bool, bool, int]:
     """What of the options decides which questions there are."""
-    return options.unverified, options.include_simulated
+    return options.unverified, options.include_simulated, options.filter_version

@@ -9,7 +9,6 @@ from functools import partial
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QPushButton,
     QSizePolicy,
     QStackedWidget,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from swag_studio import curating
 from swag_studio.curating import COMMENT, Change, ChangeKind
+from swag_studio.lineage import filter_run, filter_runs
 from swag_studio.records import Artifact
 from swag_studio.reviewing import FLAGS, Curated, ReviewFilter, ReviewRow
 from swag_studio.store import Store
@@ -40,6 +40,7 @@ from swag_studio.ui.review_reading import (
 )
 from swag_studio.ui.review_table import Ids
 from swag_studio.ui.review_table_panel import TablePanel
+from swag_studio.ui.run_bar import RunPicker
 from swag_studio.ui.undo import CURATED
 from swag_studio.ui.words import count
 from swag_studio.ui.workspace import Workspace
@@ -89,9 +90,7 @@ class ReviewPage(Page):
     def _build(self) -> None:
         self.filters, self.panel, self.detail = FilterBar(), TablePanel(), DetailPanel()
         self.table = self.panel.table
-        self.versions = QComboBox()
-        self.versions.setAccessibleName("Version of the filter")
-        self.versions.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.versions = RunPicker()
         self.warning = label(role="warn")
         self.other, self.unfinished = QPushButton(""), QPushButton("")
         for hidden in (self.warning, self.other, self.unfinished):
@@ -135,7 +134,7 @@ class ReviewPage(Page):
             self.parts.setMinimumHeight(_LINES * self.fontMetrics().lineSpacing())
 
     def _connect(self) -> None:
-        self.versions.activated.connect(lambda _: self.show_version(self.versions.currentData()))
+        self.versions.picked.connect(self.show_version)
         self.filters.changed.connect(lambda _: self._ask_rows())
         self.filters.saved_changed.connect(partial(self.store.set_people_setting, _SAVED))
         self.table.rows_model.order_chosen.connect(self._ask_rows)
@@ -200,33 +199,29 @@ class ReviewPage(Page):
     def _look(self) -> None:
         """Reads what may be new of the version that is shown, or of the one to show first."""
         self._stale = False
-        runs = [a for a in self.store.artifacts("filter") if a.done]
-        if not runs:
+        project = self.workspace.project
+        run = filter_run(project, self.version)
+        if run is None:
             self.version = self._opened = 0
             self.tell("", "muted", "", "Filtering ›")
             self._say(NOTHING_YET)
             return
         self.tell("", "muted", HINT)
         self._show_name(curating.who(self.store))
-        versions = [a.version for a in runs]
-        self.versions.clear()
-        for artifact in reversed(runs):
-            newest = ", the newest" if artifact is runs[-1] and len(runs) > 1 else ""
-            self.versions.addItem(f"Filter version {artifact.version}{newest}", artifact.version)
-        if self.version not in versions:
-            current = self.workspace.project.current("filter")
-            self.version = current.version if current else versions[-1]
-        self.versions.setCurrentIndex(self.versions.findData(self.version))
-        self._open(next(a for a in runs if a.version == self.version))
+        self.version = run.version
+        self.versions.show_runs(filter_runs(project), run.version)
+        self._open(run)
 
     def show_version(self, version: int) -> None:
         """Shows another run of the filter."""
         self.version, self._looked_at = version, -1
         self._look()
 
-    def show_context(self, context_id: str) -> None:
-        """Shows a context, whatever the filter leaves out."""
+    def show_context(self, context_id: str, version: int = 0) -> None:
+        """Shows a context of a run (0: the one that is shown), whatever the filter leaves out."""
         self._wanted = context_id
+        if version not in (0, self.version):
+            self.show_version(version)
         if self.filters.filter == ReviewFilter():
             self._ask_rows()
         else:

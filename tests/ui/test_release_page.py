@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import shiboken6
-from fakes import FakeEngine, FakeJobs, write_release
+from fakes import FakeEngine, FakeJobs, made_outlook, write_release
 from judged_project import BEST, NEITHER, context, filtered, judge
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
@@ -18,7 +19,7 @@ from swag_studio import recipe as recipes
 from swag_studio.app import EngineJobs
 from swag_studio.errors import ProjectError
 from swag_studio.project import Project
-from swag_studio.recipe import STAGES
+from swag_studio.recipe import STAGE_FORMAT, STAGES
 from swag_studio.records import SPLITS
 from swag_studio.releases import ReleaseError, ReleaseOptions, next_version
 from swag_studio.settings import Settings
@@ -26,7 +27,8 @@ from swag_studio.ui import release_readings as readings
 from swag_studio.ui.bridge import Bridge
 from swag_studio.ui.main_window import MainWindow
 from swag_studio.ui.pages import PAGES
-from swag_studio.ui.release_page import COMPARE, NOT_FILTERED, QUESTIONS, RELEASES, ReleasePage
+from swag_studio.ui.release_page import NOT_FILTERED, ReleasePage
+from swag_studio.ui.release_shelf import COMPARE, QUESTIONS, RELEASES
 from swag_studio.ui.theme import LIGHT
 from swag_studio.ui.workspace import Workspace
 from swag_studio.views import Outlook
@@ -182,6 +184,139 @@ def test_a_count_that_fails_is_told_and_tried_again(
     assert page.counts.told.text().startswith("312 questions")
 
 
+# --- which run it is of ------------------------------------------------------------------------
+
+
+def change_recipe(project: Project, iterations: int) -> None:
+    """From now on no run before belongs to the recipe."""
+    recipe = project.recipe
+    project.set_recipe(replace(recipe, filter=replace(recipe.filter, mlp_iterations=iterations)))
+
+
+@pytest.fixture
+def told_apart(jobs: FakeJobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run 1 gives 100 questions, run 2 gives 200."""
+
+    def outlook(project: Project, options: ReleaseOptions) -> Outlook:
+        jobs.counted.append(options)
+        return made_outlook(100 * options.filter_version)
+
+    monkeypatch.setattr(jobs, "outlook", outlook)
+
+
+@pytest.fixture
+def two_runs(qtbot: QtBot, workspace: Workspace, told_apart: None) -> ReleasePage:
+    """The second run belongs to the recipe."""
+    filter_done(workspace)
+    change_recipe(workspace.project, 7)
+    filter_done(workspace)
+    return shown(qtbot, workspace)
+
+
+def pick(qtbot: QtBot, page: ReleasePage, version: int) -> None:
+    """As a person does who opens the list."""
+    picker = page.run_bar.picker
+    qtbot.keyClick(picker, Qt.Key.Key_Down if version < picker.currentData() else Qt.Key.Key_Up)
+    assert picker.currentData() == version
+    read(qtbot, page.workspace)
+
+
+def test_with_one_run_there_is_no_choice(page: ReleasePage) -> None:
+    assert not page.run_bar.isVisible() and page.options.filter_version == 1
+
+
+def test_a_changed_recipe_leaves_the_newest_run_to_release(
+    qtbot: QtBot, two_runs: ReleasePage, jobs: FakeJobs, settle: Settle
+) -> None:
+    page, workspace = two_runs, two_runs.workspace
+    assert page.run_bar.told.text() == "Of run 2, made with the present recipe."
+    change_recipe(workspace.project, 9)
+    workspace.bridge.changed.emit(frozenset({"recipe"}))
+    read(qtbot, workspace)
+    assert page.run_bar.isVisible()
+    assert page.run_bar.told.text() == "Of run 2, made with an earlier recipe."
+    assert page.hint.text().startswith("200 of 1,000 contexts")
+    checked(qtbot, page, settle)
+    qtbot.mouseClick(page.next.write, LEFT)
+    settle()
+    assert [options.filter_version for options in jobs.published] == [2]
+
+
+def test_all_speaks_of_the_run_that_was_picked(
+    qtbot: QtBot, two_runs: ReleasePage, jobs: FakeJobs, settle: Settle
+) -> None:
+    page = two_runs
+    picker = page.run_bar.picker
+    items = [picker.itemText(i) for i in range(picker.count())]
+    assert items == ["Filter version 2, the newest", "Filter version 1"]
+    checked(qtbot, page, settle)
+    assert page.next.write.isEnabled() and page.questions.of.count() == 1
+    pick(qtbot, page, 1)
+    assert page.run_bar.told.text() == "Of run 1, made with an earlier recipe."
+    assert page.counts.told.text().startswith("100 questions")
+    assert page.hint.text().startswith("100 of 1,000 contexts")
+    assert page.checks.told.text() == "↻ These are checks of other questions. Check again."
+    assert not page.next.write.isEnabled() and page.questions.of.count() == 0
+    jobs.problems = (EMPTY,)
+    checked(qtbot, page, settle)
+    with qtbot.waitSignal(page.context_wanted) as wanted:
+        qtbot.mouseClick(page.checks.places[0], LEFT)
+    assert wanted.args == ["c77", 1]
+
+
+def test_a_picked_run_stays_and_the_recipes_goes_with_the_recipe(
+    qtbot: QtBot, two_runs: ReleasePage
+) -> None:
+    page, workspace = two_runs, two_runs.workspace
+
+    def another_run(iterations: int) -> None:
+        change_recipe(workspace.project, iterations)
+        filter_done(workspace)
+        workspace.bridge.changed.emit(frozenset({"filter", "artifacts"}))
+        read(qtbot, workspace)
+
+    pick(qtbot, page, 1)
+    another_run(9)
+    assert page.run_bar.told.text() == "Of run 1, made with an earlier recipe."
+    pick(qtbot, page, 2)
+    pick(qtbot, page, 3)
+    another_run(11)
+    assert page.run_bar.told.text() == "Of run 4, made with the present recipe."
+
+
+def test_a_count_that_comes_late_is_not_shown_as_that_of_the_picked_run(
+    qtbot: QtBot, two_runs: ReleasePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, counted = two_runs, list[int]()
+    show = page.counts.show_outlook
+
+    def shown(outlook: Outlook) -> None:
+        counted.append(outlook.questions)
+        show(outlook)
+
+    monkeypatch.setattr(page.counts, "show_outlook", shown)
+    page.refresh(frozenset({"judgements"}))  # has run 2 counted once more
+    while page.workspace.reader.busy:  # no event is heard: the answer waits
+        time.sleep(0.001)
+    qtbot.keyClick(page.run_bar.picker, Qt.Key.Key_Down)
+    assert page.outlook is None and page.counts.told.text() == "Counting what people decided …"
+    read(qtbot, page.workspace)
+    assert counted == [100]
+
+
+def test_an_update_is_told_from_a_changed_recipe(
+    qtbot: QtBot, page: ReleasePage, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STAGE_FORMAT, "filter", STAGE_FORMAT["filter"] + 1)
+    page.refresh(frozenset())
+    read(qtbot, workspace)
+    assert page.run_bar.isVisible()
+    assert page.run_bar.told.text() == (
+        "Of run 1, made with other captions or an earlier version of the program."
+    )
+    assert page.counts.told.text().startswith("312 questions")
+
+
 # --- checking and writing ----------------------------------------------------------------------
 
 
@@ -201,7 +336,7 @@ def test_it_is_checked_before_it_is_written(
     read(qtbot, page.workspace)
     assert jobs.published == [
         ReleaseOptions("1.0.0", formats=("swag_csv", "swag_full", "hellaswag"),
-                       title="Small set", licence="cc-by-4.0")
+                       filter_version=1, title="Small set", licence="cc-by-4.0")
     ]  # fmt: skip
     assert page.tabs.currentIndex() == RELEASES
     assert page.status.text() == "1 release, newest 1.0.0"
@@ -257,7 +392,7 @@ def test_the_places_of_a_fault_open_in_review(
     assert [b.text() for b in page.checks.places] == ["train 7 ›", "val 1 ›"]
     with qtbot.waitSignal(page.context_wanted) as wanted:
         qtbot.mouseClick(page.checks.places[1], LEFT)
-    assert wanted.args == ["c88"]
+    assert wanted.args == ["c88", 1]
     page.checks.problems.selectRow(1)
     assert [b.isEnabled() for b in page.checks.places] == [False]  # a place without a context
 
@@ -484,6 +619,24 @@ def test_a_release_of_people_from_count_to_comparison(
     assert page.questions.text.toPlainText().count("✓") >= 3
 
 
+def test_an_earlier_run_is_released_after_the_recipe_changed(
+    qtbot: QtBot, real: Workspace, engine: FakeEngine
+) -> None:
+    change_recipe(real.project, real.project.recipe.filter.mlp_iterations + 1)
+    page = shown(qtbot, real)
+    assert page.run_bar.told.text() == "Of run 1, made with an earlier recipe."
+    assert page.hint.text().startswith("16 of 24 contexts give a question; 4 are not judged.")
+    for name, box in page.form.formats.items():
+        box.setChecked(name in ("swag_csv", "swag_full"))
+    for button in (page.next.check, page.next.write):
+        button.click()
+        while engine.busy:
+            engine.work()
+            real.bridge.drain()
+        read(qtbot, real)
+    assert [(w.version, w.questions) for w in page.written] == [("1.0.0", 16)]
+
+
 def test_review_shows_the_context_of_a_fault(
     qtbot: QtBot, real: Workspace, engine: FakeEngine
 ) -> None:
@@ -492,7 +645,7 @@ def test_review_shows_the_context_of_a_fault(
     window.make_pages()
     window.show_titled("Release")
     wanted = sorted(c.id for c in real.project.store.contexts(1))[7]
-    window.pages[1].context_wanted.emit(wanted)
+    window.pages[1].context_wanted.emit(wanted, 1)
     review = window.pages[0]
 
     def looked_at() -> bool:
