@@ -74,10 +74,10 @@ def parent_of(project: Project, run: int = 0) -> Artifact:
     if not run and artifact is None and (match := NAME.fullmatch(project.recipe.filter.feedback)):
         artifact = runs.get(int(match[1]))
     if artifact is None:
-        which = f"finished run {run}" if run else "finished run with this recipe"
+        which = f"{run}" if run else "with this recipe"
         raise ProjectError(
-            f"There is no {which} of the filter to go on from. "
-            f"Run it first: swag-studio run {project.root}"
+            f"The filter has no finished run {which} to go on from. Run it first, on the page "
+            f"Filtering or by: swag-studio run {project.root}"
         )
     return artifact
 

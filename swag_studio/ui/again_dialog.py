@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from swag_studio.ui.page import grow, set_role
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
 from swag_studio.ui.workspace import Workspace
@@ -54,7 +55,7 @@ class AgainDialog(QDialog):
         self.said = QLabel("Counting what people said …")
         self.said.setWordWrap(True)
         self.said.setTextFormat(Qt.TextFormat.PlainText)
-        self.table = Table("What filtering again changes", COLUMNS, most=7)
+        self.table = Table("What filtering again changes", COLUMNS, "Counting …", most=7)
         self.use = QComboBox()
         for name, words in USES.items():
             self.use.addItem(words, name)
@@ -67,6 +68,7 @@ class AgainDialog(QDialog):
         form.addRow("Iterations", self.iterations)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.go = self.buttons.addButton("Filter again", QDialogButtonBox.ButtonRole.AcceptRole)
+        set_role(self.go, "primary")
         self.go.setEnabled(False)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
@@ -103,6 +105,11 @@ class AgainDialog(QDialog):
     def refuse(self, text: str) -> None:
         """Why it cannot be done."""
         self.said.setText(text)
+        set_role(self.said, "warn")
+        for part in (self.table, self.use, self.iterations):
+            part.setEnabled(False)
+        self.table.hide()
+        grow(self)
 
     def _accept(self) -> None:
         self.wanted.emit(self.use.currentData(), self.iterations.value())

@@ -26,7 +26,7 @@ from swag_studio.ui.people_actions import PeopleActions
 from swag_studio.ui.people_panel import PeoplePanel
 from swag_studio.ui.people_readings import Figures, Overview, Parts, Tie
 from swag_studio.ui.plan_panel import PlanPanel
-from swag_studio.ui.words import count
+from swag_studio.ui.words import count, does
 from swag_studio.ui.workspace import Workspace
 
 TABLES = frozenset(
@@ -189,8 +189,10 @@ class AgreementPage(Page):
 
     @property
     def who(self) -> readings.Who:
-        """Whose agreement is shown: people's, unless chosen otherwise."""
-        return self._who or "people"
+        """Whose agreement is shown: people's, unless chosen otherwise or only others judged."""
+        overview = self.overview
+        alone = overview is not None and overview.simulated and not overview.people
+        return self._who or ("simulated" if alone else "people")
 
     # --- showing -----------------------------------------------------------------------------
 
@@ -289,15 +291,14 @@ def next_step(overview: Overview) -> tuple[str, str, str]:
         )
     words = []
     if ties:
-        words.append(f"{count(ties, 'tie')} {'waits' if ties == 1 else 'wait'} to be settled.")
+        words.append(f"{does(ties, 'tie', 'waits', 'wait')} to be settled.")
     if again:
-        words.append(
-            f"{count(again, 'context')} {'needs' if again == 1 else 'need'} another round."
-        )
+        words.append(f"{does(again, 'context', 'needs', 'need')} another round.")
     if overview.open:
-        words.append(f"{count(overview.open, 'task')} wait for people, on the page Annotate.")
+        waiting = does(overview.open, "task", "waits", "wait")
+        words.append(f"{waiting} for people, on the page Annotate.")
     elif left:
-        words.append(f"{count(left, 'context')} have not been given out.")
+        words.append(f"{does(left, 'context', 'has', 'have')} not been given out.")
     hint = " ".join(words) or "Everything is judged. Next: the release."
     if ties:
         return hint, "settle", "Settle ties ›"

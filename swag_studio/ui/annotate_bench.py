@@ -33,6 +33,7 @@ from swag_studio.ui.annotate_view import BUTTONS, BenchView
 from swag_studio.ui.desk import Answer, Desk, Item
 from swag_studio.ui.guidelines import DEFAULT, GuidelinesPanel
 from swag_studio.ui.page import set_role
+from swag_studio.ui.words import count
 
 log = logging.getLogger(__name__)
 
@@ -137,8 +138,9 @@ class Bench(BenchView):
         self._show_standing()
         standing, (words, way) = self.desk.standing(), self.desk.idle()
         if not words:
-            skipped = f" {standing.skipped:,} were skipped." if standing.skipped else ""
-            words = f"All {standing.total:,} items are done. Thank you!{skipped}"
+            number = standing.skipped
+            skipped = f" {number:,} {'was' if number == 1 else 'were'} skipped." if number else ""
+            words = f"Done with {count(standing.total, 'item')}. Thank you!{skipped}"
         earlier = f"Back to earlier items  {self.keymap.shown('back')}"
         given = standing.done + standing.skipped
         self.idle.show_words(trouble or words, "" if trouble else way, earlier if given else "")

@@ -221,7 +221,7 @@ class EndingRow(QFrame):
         self.buttons = QWidget()
         self.groups = [_group(self.button[code] for code in LABELS)]
         self.groups.append(_group(self.button[code] for code in ("best", "second")))
-        flow = FlowLayout(self.buttons, spacing=_BETWEEN)  # ranks go below labels where it is narrow
+        flow = FlowLayout(self.buttons, spacing=_BETWEEN)  # where it is narrow, ranks go below
         for group in self.groups:
             flow.addWidget(group)
         texts = QHBoxLayout()

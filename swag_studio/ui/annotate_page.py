@@ -32,6 +32,7 @@ from swag_studio.ui.store_desk import StoreDesk
 from swag_studio.ui.theme import ems
 from swag_studio.ui.workspace import Workspace
 
+NOT_FILTERED = "Run the filter first: it chooses the endings that are judged here."
 _TABLES = {"annotators", "tasks", "allocations", "judgements", "people", "filter", "assignments"}
 _ROWS = 12  # names that the picker shows without scrolling
 
@@ -88,8 +89,16 @@ class AnnotatePage(Page):
     def _ask(self) -> None:
         self.picker.reload()
         self.stack.setCurrentWidget(self.picker)
-        self.tell("", "muted", "Choose who judges. Everyone sees their own answers only.")
+        filtered = any(a.done for a in self.workspace.project.store.artifacts("filter"))
+        if filtered:
+            self.tell("", "muted", "Choose who judges. Everyone sees their own answers only.")
+        else:
+            self.tell("not yet", "muted", NOT_FILTERED, "Filtering ›")
         self.hint.show()
+
+    def act(self) -> None:
+        """To the page that this one waits for."""
+        self.go_to.emit("Filtering")
 
     def _note_answer(self) -> None:
         self._answered = True
@@ -104,7 +113,7 @@ class AnnotatePage(Page):
         elif self.bench is not None:
             self.bench.reload()
         else:
-            self.picker.reload()
+            self._ask()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

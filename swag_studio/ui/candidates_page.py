@@ -78,6 +78,10 @@ class Worded(QStackedWidget):
         """Shows the widget."""
         self.setCurrentWidget(self._content)
 
+    def hasHeightForWidth(self) -> bool:
+        """Words take the room that there is: the widget below them asks for none."""
+        return self.currentWidget() is self._content and super().hasHeightForWidth()
+
 
 class CandidatesPage(Page):
     """The page of the stage generate."""
@@ -110,7 +114,7 @@ class CandidatesPage(Page):
         self.tabs.setDocumentMode(True)
         # As high as there is room: what does not fit scrolls within its tab.
         self.tabs.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.tabs.setMinimumHeight(360)
+        self.keep_height(self.tabs, 27)
         self.tabs.addTab(self.pool, "Candidates")
         self._giveaways_tab = _scrolling(self.giveaways, "Giveaways")
         self.tabs.addTab(self._giveaways_tab, "Giveaways")
@@ -141,7 +145,7 @@ class CandidatesPage(Page):
         if state is None:
             return
         if not self.workspace.project.store.sources():
-            self.tell("", "muted", "Bring in captions first, on the page Sources.")
+            self.tell("no captions yet", "muted", "Bring in captions first.", "Sources ›")
         elif self.running:
             self.tell("running", "good", "Candidates are being sampled; you may go on working.")
         else:
@@ -179,9 +183,11 @@ class CandidatesPage(Page):
         self.tell("running", "good", f"{told}You may go on working.")
 
     def act(self) -> None:
-        """Samples, or goes on to the next step where that is done."""
+        """Samples, or goes to the page where the next step is."""
         state = self.state()
-        if state is not None and state.state == "done":
+        if not self.workspace.project.store.sources():
+            self.go_to.emit("Sources")
+        elif state is not None and state.state == "done":
             self.go_to.emit("Filtering")
         else:
             super().act()

@@ -31,6 +31,8 @@ from swag_studio.ui.page import set_role
 from swag_studio.ui.plots import Plot
 from swag_studio.ui.theme import Theme
 
+_LEAST = 8  # lines of text that a plot is high at least
+
 
 class Chart(QWidget):
     """A titled chart with its legend, read-out and buttons.
@@ -135,7 +137,8 @@ class Chart(QWidget):
             self._keep_room()
 
     def _keep_room(self) -> None:
-        """A legend of several rows must not grow over the plot."""
+        """A legend of several rows must not grow over the plot, nor the plot be flat."""
+        self.plot.setMinimumHeight(_LEAST * self.fontMetrics().lineSpacing())
         self.setMinimumHeight(self._layout.totalMinimumHeightForWidth(self.width()))
 
     # --- series --------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 from swag_studio.files import read_json, write_json
 from swag_studio.project import Project
 from swag_studio.recipe import STAGES
+from swag_studio.ui.page import set_role
 from swag_studio.ui.workspace import Workspace
 
 NOTE = "paused.json"
@@ -63,6 +64,7 @@ class Closing(QObject):
         keep = box.addButton("Keep running", QMessageBox.ButtonRole.RejectRole)
         pause = box.addButton("Pause and quit", QMessageBox.ButtonRole.AcceptRole)
         cancel = box.addButton("Cancel the job", QMessageBox.ButtonRole.DestructiveRole)
+        set_role(cancel, "danger")
         box.setDefaultButton(keep)
         box.setEscapeButton(keep)
         pause.clicked.connect(lambda: self.leave(pause=True))

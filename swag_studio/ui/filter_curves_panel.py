@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
@@ -30,6 +30,7 @@ from swag_studio.evidence import MEMBERS
 from swag_studio.files import write_text
 from swag_studio.ui.charts import Chart
 from swag_studio.ui.flow import FlowLayout
+from swag_studio.ui.forms import in_words
 from swag_studio.ui.page import card, scrolled, set_role, splitter
 from swag_studio.ui.runs_panel import (
     ENSEMBLE,
@@ -46,6 +47,7 @@ from swag_studio.ui.theme import DASHES, Theme
 # Every member has its look in all charts and runs; others follow after these.
 LOOKS = {ENSEMBLE: 0, "mlp": 1, "bow": 2, "cnn": 3, "pos": 4, PROBE: 5}
 CONTROL = "control"
+NO_ADVICE = "Nothing in the curves asks for a change."
 BROKEN = DASHES[1:]  # of the other runs, one after the other: a member's colour is in all of them
 
 SMALL = (
@@ -79,8 +81,8 @@ def percent(value: float | None) -> str:
 
 
 STANDING_COLUMNS = (
-    Column("Member", lambda s: MEMBERS.get(s.member, s.member)),
-    Column("Verdict", lambda s: s.verdict, stretch=True, help="On the 4-way accuracy"),
+    Column("Member", lambda s: MEMBERS.get(s.member, s.member), stretch=True),
+    Column("Verdict", lambda s: s.verdict, help="On the 4-way accuracy"),
     Column(
         "First → now",
         lambda s: f"{percent(s.first)} → {percent(s.now)}",
@@ -97,7 +99,9 @@ STANDING_COLUMNS = (
 
 
 class CurvesPanel(QWidget):
-    """Charts, the numbers as a table, and the runs to compare with."""
+    """Charts, the numbers as a table, what follows from them, and the runs to compare with."""
+
+    diagnosis_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,8 +131,13 @@ class CurvesPanel(QWidget):
             button.clicked.connect(lambda _=False, way=way: self.show_way(way))
             top.addWidget(button)
         self.way_buttons[self.way].setChecked(True)
+        above = splitter(Qt.Orientation.Horizontal)
+        above.addWidget(card(self.main, margins=2))
+        above.addWidget(self._build_words())
+        above.setStretchFactor(0, 1)
+        above.setSizes([680, 510])
         self.charts = splitter(Qt.Orientation.Vertical)
-        self.charts.addWidget(card(self.main, margins=2))
+        self.charts.addWidget(above)
         small = QWidget()
         line = QHBoxLayout(small)
         line.setContentsMargins(0, 0, 0, 0)
@@ -136,19 +145,10 @@ class CurvesPanel(QWidget):
             line.addWidget(card(chart, margins=2))
         self.charts.addWidget(small)
         self.charts.setSizes([620, 380])
-        left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(top)
-        column.addWidget(self.charts, 1)
-        sides = splitter(Qt.Orientation.Horizontal)
-        sides.addWidget(left)
-        sides.addWidget(self._build_words())
-        sides.setStretchFactor(0, 1)
-        sides.setSizes([680, 510])
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 8, 0, 0)
-        whole.addWidget(sides)
+        whole.addLayout(top)
+        whole.addWidget(self.charts, 1)
         self._name_ways()
         self._fit()
 
@@ -163,11 +163,34 @@ class CurvesPanel(QWidget):
         words = QWidget()
         column = QVBoxLayout(words)
         column.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.table, self.note, self.runs):
+        self.more_button = QPushButton("Diagnosis ›")
+        self.more_button.setToolTip("What each member goes by, and what to try")
+        self.more_button.clicked.connect(self.diagnosis_wanted)
+        for widget in (self.table, self.note, self._build_advice()):
             column.addWidget(widget)
-        column.addWidget(self.save_button, 0, Qt.AlignmentFlag.AlignLeft)
+        buttons = FlowLayout(spacing=6)
+        for button in (self.more_button, self.save_button):
+            buttons.addWidget(button)
+        column.addLayout(buttons)
+        column.addWidget(self.runs)
         column.addStretch(1)
         return scrolled(words, "Where each member stands")
+
+    def _build_advice(self) -> QWidget:
+        """The diagnosis in short; hidden until there is one."""
+        self.summary, self.advice, self.why = QLabel(""), QLabel(""), QLabel("")
+        for label, role in ((self.summary, "strong"), (self.advice, ""), (self.why, "muted")):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label.setWordWrap(True)
+            set_role(label, role)
+        self.told = QWidget()
+        column = QVBoxLayout(self.told)
+        column.setContentsMargins(0, 10, 0, 6)
+        for label in (self.summary, self.advice, self.why):
+            column.addWidget(label)
+        self.told.hide()
+        return self.told
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -184,6 +207,7 @@ class CurvesPanel(QWidget):
         """Draws a run anew, and others faint and dashed over it."""
         if run is None or self.run is None or run.version != self.run.version:
             self._verdicts = {}
+            self.told.hide()
         self.run, self._overlaid = run, list(overlaid)
         self._name_ways()
         self._redraw()
@@ -204,9 +228,19 @@ class CurvesPanel(QWidget):
         self._draw()
 
     def show_diagnosis(self, diagnosis: Diagnosis) -> None:
-        """Puts the verdicts into the table; a member's newest phase counts."""
+        """Puts the verdicts into the table, and below it what stalls and what to try first.
+
+        A member's newest phase counts.
+        """
         self._verdicts = {f.member: short(f.verdict) for f in diagnosis.findings}
         self._tell()
+        first = diagnosis.advice[0] if diagnosis.advice else None
+        self.summary.setText(diagnosis.summary.partition(". ")[0].removesuffix(".") + ".")
+        self.advice.setText(f"To try first: {in_words(first.text)}" if first else NO_ADVICE)
+        set_role(self.advice, "" if first else "muted")
+        self.why.setText(first.why if first else "")
+        self.why.setVisible(first is not None)
+        self.told.setVisible(bool(diagnosis.findings))
 
     # --- drawing -----------------------------------------------------------------------------
 

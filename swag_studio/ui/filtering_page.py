@@ -64,6 +64,7 @@ class FilteringPage(Page):
         self._asked: tuple[object, ...] = ()  # what the last diagnosis was asked for
         self._evidence_changes = 0
         self.curves = CurvesPanel(workspace.theme)
+        self.curves.diagnosis_wanted.connect(lambda: self.tabs.setCurrentWidget(self.diagnosis_tab))
         self.curves.runs.toggled.connect(lambda *_: self._draw())
         self.diagnosis_tab = Late(self._make_diagnosis)
         self.watch_tab = Late(lambda: WatchPanel(workspace))

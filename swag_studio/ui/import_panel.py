@@ -37,7 +37,12 @@ PLACE_COLUMNS = (
 )
 CAPTION_COLUMNS = (
     Column("Document", lambda row: row["document"]),
-    Column("Start", lambda row: row.get("start"), lambda s: "" if s is None else f"{s:.1f} s"),
+    Column(
+        "Start",
+        lambda row: row.get("start"),
+        lambda s: "" if s is None else f"{s:.1f} s",
+        optional=True,
+    ),
     Column("Caption", lambda row: row["text"].strip(), stretch=True),
 )
 OWN_COLUMNS = (

@@ -29,7 +29,9 @@ from swag_studio.ui.messages import MARKS, MessageList
 from swag_studio.ui.words import STAGE_NAMES
 
 METER_BEAT = 2000  # ms
-_SILENT = ("preview",)  # stages whose end needs no word: their page shows it
+_PAUSED = "Paused after the present step"
+# Stages whose end needs no word: their page shows it, or what they found is the last message.
+_SILENT = ("preview", "check")
 
 
 class JobPanel(QFrame):
@@ -144,7 +146,10 @@ class JobPanel(QFrame):
             self.bar.setValue(round(1000 * event.done / event.total))
             done = f"{event.done:,} of {event.total:,} {event.unit}"
         left = range_in_words(self._eta.remaining(event.total))
-        self._show_facts(done.strip(), event.note, left)
+        if self.bridge.engine.paused:  # told late: the step at hand was still ended
+            self._show_facts(_PAUSED, done.strip(), event.note)
+        else:
+            self._show_facts(done.strip(), event.note, left)
 
     def _show_facts(self, *facts: str) -> None:
         self.numbers.setText("   ·   ".join(fact for fact in facts if fact))
@@ -194,7 +199,7 @@ class JobPanel(QFrame):
         else:
             engine.pause()
             self._eta.paused()
-            self._show_facts("Paused after the present step")
+            self._show_facts(_PAUSED)
         self.pause_button.setText("Resume" if engine.paused else "Pause")
 
     def cancel(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QWidget
 
 from swag_studio.events import Metric, Progress
+from swag_studio.project import StageState
 from swag_studio.recipe import Recipe
 from swag_studio.records import Artifact
 from swag_studio.ui.charts import Chart
@@ -59,6 +60,7 @@ class LanguageModelsPage(Page):
         parts.setSizes([780, 420])
         # A page that wraps text is asked for its best height, not its least: it takes what is left.
         parts.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.keep_height(parts, 28)
         self.body.addWidget(parts)
 
     # --- hooks ---------------------------------------------------------------------------
@@ -94,9 +96,12 @@ class LanguageModelsPage(Page):
             hint = "The models are being trained, fold by fold; you may go on working."
             self.tell("running", "good", hint)
             return
+        if self._lacks_captions(state):
+            self.tell("no captions yet", "muted", "Bring in captions first.", "Sources ›")
+            return
         summary = state.artifact.summary if state.artifact is not None else {}
         words = {
-            "done": (f"{figures_of(summary)} Next: sample candidates.", ""),
+            "done": (f"{figures_of(summary)} Next: sample candidates.", "Candidates ›"),
             "stale": (
                 "The recipe or the sources changed since these models were trained. "
                 "They are kept; new ones are made as a new version.",
@@ -113,6 +118,22 @@ class LanguageModelsPage(Page):
             ),
         }[state.state]
         self.tell(STATE_WORDS[state.state], STATE_ROLES[state.state], *words)
+
+    def act(self) -> None:
+        """Trains, or goes to the page where the next step is."""
+        state = self.state()
+        if state is not None and state.state == "done":
+            self.go_to.emit("Candidates")
+        elif state is not None and self._lacks_captions(state):
+            self.go_to.emit("Sources")
+        else:
+            super().act()
+
+    def _lacks_captions(self, state: StageState) -> bool:
+        return state.state == "missing" and not self.workspace.project.store.sources()
+
+    def show_setting(self, key: str) -> None:
+        self.form.show_field(key.partition(".")[2])
 
     def _artifact(self) -> Artifact | None:
         """The version to show: the one at work, whatever the recipe has become since."""

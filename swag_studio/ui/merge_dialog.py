@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 from swag_studio.packet_exchange import Keep, Merge
 from swag_studio.ui.page import set_role
 from swag_studio.ui.theme import ems
-from swag_studio.ui.words import count
+from swag_studio.ui.words import count, does
 
 KEEPS: tuple[tuple[Keep, str], ...] = (
     ("later", "the later of the two, each time"),
@@ -46,8 +46,8 @@ class MergeDialog(QDialog):
             layout.addWidget(label)
         self.keeps: dict[Keep, QRadioButton] = {}
         if merge.conflicts:
-            n = count(len(merge.conflicts), "task")
-            words = QLabel(f"{n} were answered in both places, differently. What counts is")
+            both = does(len(merge.conflicts), "task", "was", "were")
+            words = QLabel(f"{both} answered in both places, differently. What counts is")
             words.setWordWrap(True)
             layout.addWidget(words)
             for keep, text in KEEPS:

@@ -23,6 +23,7 @@ from swag_studio.ui.desk import Answer, Item, QueueDesk, State
 from swag_studio.ui.page import set_role
 from swag_studio.ui.reading_order import order_tabs
 from swag_studio.ui.theme import ems
+from swag_studio.ui.words import does
 
 
 class PacketDesk(QueueDesk):
@@ -207,7 +208,8 @@ class PacketWindow(QMainWindow):
             return
         s = self.bench.desk.standing()
         left = s.total - s.done - s.skipped
-        more = f"\n{left:,} items are still open: go on, and finish again." if left else ""
+        still = does(left, "item", "is", "are")
+        more = f"\n{still} still open: go on, and finish again." if left else ""
         self._tell(f"Send this file back: {self._target}{more}", "good")
         self.folder.show()
 

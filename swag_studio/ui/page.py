@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
+    QDialog,
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
@@ -58,6 +60,7 @@ class Page(QWidget):
         super().__init__(parent)
         self.workspace = workspace
         heading = QLabel(self.title)
+        self._least: dict[QWidget, int] = {}  # lines of text that a part keeps
         heading.setProperty("role", "title")
         self.status = QLabel("")
         self.status.setTextFormat(Qt.TextFormat.PlainText)
@@ -120,6 +123,17 @@ class Page(QWidget):
         """Sets the heading: state in words, what to do next, and the primary button's text."""
         self.status.setText(status)
         set_role(self.status, role)
+    def keep_height(self, part: QWidget, lines: int) -> None:
+        """Has a part keep the height of so many lines; where that is too much, the page scrolls."""
+        self._least[part] = lines
+        part.setMinimumHeight(lines * self.fontMetrics().lineSpacing())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_least"):
+            for part, lines in self._least.items():
+                self.keep_height(part, lines)
+
         self.hint.setText(hint)
         self.action.setText(action)
         self.action.setVisible(bool(action))
@@ -138,6 +152,20 @@ def splitter(orientation: Qt.Orientation) -> QSplitter:
     """Parts that a person can size against each other; none can be lost."""
     parts = QSplitter(orientation)
     parts.setChildrenCollapsible(False)
+def resize_on_screen(dialog: QDialog, width: int, height: int) -> None:
+    """Gives a dialog a size in pixels, as far as the screen has room for it."""
+    screen = dialog.screen() or QGuiApplication.primaryScreen()
+    room = screen.availableSize() * 0.95
+    dialog.resize(min(width, room.width()), min(height, room.height()))
+
+
+def grow(dialog: QDialog) -> None:
+    """Makes a dialog as high as its texts have become, so that none is squeezed."""
+    if (layout := dialog.layout()) is not None:
+        needed = layout.totalMinimumHeightForWidth(dialog.width())
+        resize_on_screen(dialog, dialog.width(), max(dialog.height(), needed))
+
+
     parts.setHandleWidth(8)
     return parts
 

@@ -23,10 +23,11 @@ from swag_studio.plan import Assumptions
 from swag_studio.rounds import HumanWork, Worker
 from swag_studio.ui import people_readings as readings
 from swag_studio.ui.merge_dialog import MergeDialog
+from swag_studio.ui.page import set_role
 from swag_studio.ui.people_panel import to_csv
 from swag_studio.ui.people_readings import Giving, Overview, Simulation
 from swag_studio.ui.policy_dialog import PolicyDialog
-from swag_studio.ui.words import count
+from swag_studio.ui.words import count, does
 from swag_studio.ui.work_dialog import SimulateDialog, WorkDialog
 from swag_studio.ui.workspace import Workspace
 
@@ -152,6 +153,7 @@ class PeopleActions(QObject):
             f"{name} answered is kept, and no longer counts."
         )
         drop = box.addButton("Drop", QMessageBox.ButtonRole.DestructiveRole)
+        set_role(drop, "danger")
         keep = box.addButton("Keep", QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(keep)
         box.setEscapeButton(keep)
@@ -290,7 +292,7 @@ class PeopleActions(QObject):
                 lambda: deed(Path(path)),
                 frozenset({"packets"}),
                 lambda n: (
-                    f"{count(n, 'item')} for {annotator.name} are in {path}. They open it "
+                    f"{path} has {count(n, 'item')} for {annotator.name}. They open it "
                     "on another machine, and send back what Finish writes."
                 ),
             )
@@ -357,5 +359,5 @@ def _dealt(preview: Preview) -> str:
     new = sum(preview.new.values())
     text = f"{count(new, 'task')} for {count(len(preview.new), 'annotator')}."
     if preview.short:
-        text += f" {count(len(preview.short), 'context')} lack an annotator."
+        text += f" {does(len(preview.short), 'context', 'lacks', 'lack')} an annotator."
     return text

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from swag_studio.errors import RecipeError
 from swag_studio.recipe import checked_section
 from swag_studio.ui.forms import Field, readable, text_of
-from swag_studio.ui.page import not_by_enter, scrolled, set_role
+from swag_studio.ui.page import not_by_enter, resize_on_screen, scrolled, set_role
 from swag_studio.ui.theme import ems
 
 LABELS = {
@@ -147,7 +147,7 @@ class PolicyDialog(QDialog):
         layout.addWidget(self.tabs, 1)
         layout.addWidget(self.note)
         layout.addWidget(self._buttons())
-        self.resize(ems(self, 80), 34 * self.fontMetrics().lineSpacing())
+        resize_on_screen(self, ems(self, 80), 32 * self.fontMetrics().lineSpacing())
         self._tell()
 
     def _buttons(self) -> QDialogButtonBox:

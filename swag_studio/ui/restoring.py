@@ -24,6 +24,7 @@ from swag_studio import backups
 from swag_studio.backups import Backup
 from swag_studio.errors import in_words
 from swag_studio.ui.background import Background
+from swag_studio.ui.page import set_role
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
 
@@ -186,6 +187,7 @@ class BackupsDialog(QDialog):
             "paused, and the project is opened again."
         )
         restore = box.addButton("Restore", QMessageBox.ButtonRole.AcceptRole)
+        set_role(restore, "danger")
         keep = box.addButton("Keep the project as it is", QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(keep)
         box.setEscapeButton(keep)

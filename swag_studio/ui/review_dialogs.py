@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from swag_studio.curating import Change
 from swag_studio.reviewing import text_problem
 from swag_studio.ui.features import TOKENS, Feature, feature
-from swag_studio.ui.page import set_role
+from swag_studio.ui.page import resize_on_screen, set_role
 from swag_studio.ui.reading_order import order_tabs
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
@@ -193,7 +193,7 @@ class ReplaceDialog(_Dialog):
         self.content.addWidget(self.table, 1)
         self.content.addWidget(self.chosen)
         self.yes.setEnabled(False)
-        self.resize(ems(self, 150), 30 * self.fontMetrics().lineSpacing())
+        resize_on_screen(self, ems(self, 150), 30 * self.fontMetrics().lineSpacing())
 
     def show_offers(self, names: Sequence[str], offers: Sequence[Offer]) -> None:
         """What may stand there, in order."""

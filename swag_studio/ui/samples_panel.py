@@ -156,6 +156,7 @@ class _Wrapped(Table):
         super().__init__(*arguments)
         self.setSortingEnabled(False)
         self.setWordWrap(True)
+        self.setProperty("line", "several")
         self.setTextElideMode(Qt.TextElideMode.ElideNone)
         self.setVerticalScrollMode(self.ScrollMode.ScrollPerPixel)
         self.setItemDelegate(_Top(self))

@@ -188,6 +188,7 @@ class Table(QTableView):
         self.setAlternatingRowColors(True)
         self.setShowGrid(False)
         self.setWordWrap(False)
+        self.setProperty("line", "single")  # room beside cells: Qt would not wrap texts by it
         self.setTabKeyNavigation(False)  # Tab leaves the table, as it leaves any other control
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()

@@ -213,6 +213,6 @@ QHeaderView::section {{ background: {t.raised}; color: {t.text}; border: 0;
     border-right: 1px solid {t.border}; border-bottom: 1px solid {t.border}; padding: 4px 6px; }}
 QTableView, QListView {{ border: 1px solid {t.border}; gridline-color: {t.border}; }}
 QListWidget::item {{ padding: 4px 6px; }}
-QTableView::item {{ padding: 0 4px; }}
+QTableView[line="single"]::item {{ padding: 0 4px; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
 """

@@ -111,6 +111,11 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def does(number: int, one: str, verb: str, verbs: str) -> str:
+    """ "1 task waits", "3 tasks wait"."""
+    return f"{count(number, one)} {verb if number == 1 else verbs}"
+
+
 # Settings of the recipe whose names do not say enough by themselves.
 SETTINGS = {
     "dtype": "Number type",

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
+    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -26,12 +27,13 @@ from PySide6.QtWidgets import (
 
 from swag_studio.allocation import OverlapPlan, Preview
 from swag_studio.rounds import Worker
-from swag_studio.ui.page import not_by_enter, set_role
+from swag_studio.ui.page import bare, grow, not_by_enter, set_role
 from swag_studio.ui.people_readings import Giving, Simulation
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
 from swag_studio.ui.words import count
 
+_BOXES = 6  # annotators that are seen before their list scrolls
 PAUSE = 250  # ms after the last change before its meaning is asked for
 
 
@@ -109,11 +111,7 @@ class WorkDialog(QDialog):
         _add_overlap(form, self.first, self.by, self.rest)
         form.addRow("Hidden checks", _with_note(self.checks, "among each person’s work."))
         form.addRow("", self.entry)
-        who = QVBoxLayout()
-        who.setSpacing(4)
-        for box in self.boxes.values():
-            who.addWidget(box)
-        form.addRow("Annotators", who)
+        form.addRow("Annotators", self._who())
         self.preview = Table("What each would get", PREVIEW_COLUMNS, "Nobody is chosen.", most=6)
         self.note = QLabel("")
         self.note.setWordWrap(True)
@@ -131,6 +129,23 @@ class WorkDialog(QDialog):
         layout.addStretch(1)
         layout.addWidget(self._buttons())
         self.setMinimumWidth(ems(self, 76))
+
+    def _who(self) -> QScrollArea:
+        """A box for each annotator; many of them scroll."""
+        names = QWidget()
+        column = QVBoxLayout(names)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        for box in self.boxes.values():
+            column.addWidget(box)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        bare(area, names)
+        each = names.sizeHint().height() / max(1, len(self.boxes))
+        area.setFixedHeight(round(each * min(_BOXES, len(self.boxes))) + 4)
+        return area
 
     def _buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -198,6 +213,8 @@ class WorkDialog(QDialog):
     def _tell(self, text: str, role: str) -> None:
         self.note.setText(text)
         set_role(self.note, role)
+        if self.isVisible():
+            grow(self)
 
 
 class SimulateDialog(QDialog):

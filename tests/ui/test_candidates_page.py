@@ -160,7 +160,9 @@ def test_a_project_without_captions_says_what_comes_first(
 ) -> None:
     look(qtbot, page)
     assert "Bring in captions first" in page.hint.text()
-    assert not page.action.isVisible()
+    assert page.action.text() == "Sources ›"
+    with qtbot.waitSignal(page.go_to, check_params_cb=lambda title: title == "Sources"):
+        page.act()
     assert "the found ending first" in (words(page.pool) or "")
 
 

@@ -81,7 +81,7 @@ def column(page: LanguageModelsPage, number: int) -> list[str]:
 
 
 def test_an_empty_page_says_what_will_be_there(page: LanguageModelsPage) -> None:
-    assert page.action.text() == "Train language models"
+    assert page.action.text() == "Sources ›"
     assert not page.chart.isVisible() and page.samples.table.rows_model.rowCount() == 0
     assert "appears here" in page.samples.table.empty
     assert not page.samples.caption.isVisible() and not page.samples.folds.isVisible()
