@@ -23,17 +23,25 @@ from swag_studio.ui.review_dialogs import BulkDialog, EditDialog, NameDialog, Of
 from swag_studio.ui.review_reading import Detail, Readers
 from swag_studio.ui.review_table import Ids
 from swag_studio.ui.rows_dialog import RowsDialog
+from swag_studio.ui.steps import Steps, broken_off
 from swag_studio.ui.tables import Column
 
 log = logging.getLogger(__name__)
 
 WHO = "Your name stands beside each of your changes in the log. You are asked once per project."
 _FAULT = "A fault of the program; the log has more. Nothing was changed."
+
+
+def _many(contexts: int | None) -> str:
+    return f"{contexts:,}" if contexts else ""
+
+
 _LOG_COLUMNS = (
     Column("Step", lambda batch: batch.id),
     Column("When", lambda batch: batch.at, lambda at: at[:19].replace("T", " "), "UTC"),
     Column("Who", lambda batch: batch.who),
     Column("What", lambda batch: batch.name, stretch=True),
+    Column("Not reached", lambda batch: batch.remaining or None, _many, "Contexts; it was stopped"),
     Column("Takes back", lambda batch: batch.undoes or None, lambda n: f"step {n}" if n else ""),
 )
 
@@ -113,8 +121,11 @@ class Actions(QObject):
         self._as_curator(go)
 
     def _tell(self, batch: Batch | None) -> None:
-        said = f"{batch.name}: done. Ctrl+Z takes it back." if batch else "Nothing was changed."
-        self.told.emit(said, "good" if batch else "muted")
+        if batch is None:
+            self.told.emit("Nothing was changed.", "muted")
+        else:
+            said = f"{batch.name}: done{broken_off(batch)}. Ctrl+Z takes it back."
+            self.told.emit(said, "warn" if batch.remaining else "good")
         self.done.emit()
 
     def comment(self, text: str) -> None:
@@ -219,6 +230,7 @@ class Actions(QObject):
                 if not closed:
                     dialog.refuse(text)
                 self.told.emit(text, "bad")
+                self.done.emit()  # a part of it may have been
 
             def preview() -> tuple[int, int]:
                 contexts[:] = store.review_context_ids(ids)
@@ -233,10 +245,12 @@ class Actions(QObject):
                     dialog.accept()
                 self._tell(batch)
 
-            def write() -> None:
-                self.reader.ask(key, lambda: curator.bulk(contexts, change), written, failed)
-
-            dialog.decided.connect(write)
+            steps = Steps(self.reader, key, lambda: curator.changing(contexts, change), self)
+            steps.made.connect(dialog.progress.show_made)
+            steps.finished.connect(written)
+            steps.failed.connect(failed)
+            dialog.stopped.connect(steps.stop)
+            dialog.decided.connect(steps.start)
             self.reader.ask(key, preview, previewed, failed)
             dialog.open()
 

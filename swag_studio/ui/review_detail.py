@@ -10,13 +10,14 @@ from functools import partial
 from math import inf
 from operator import itemgetter
 
-from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QDropEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QPushButton,
     QScrollArea,
+    QStyleOptionViewItem,
     QTableWidget,
     QTableWidgetItem,
     QTabWidget,
@@ -38,7 +39,7 @@ from swag_studio.views import Slot
 
 NO_CONTEXT = "No context is chosen. Choose one in the table to see its endings."
 _ENDING, _SCORE = 2, 3
-_BESIDE, _ABOVE = 10, 6  # px of a cell that are not text
+_APART = 6  # px between two endings
 
 
 class EndingsTable(QTableWidget):
@@ -67,7 +68,10 @@ class EndingsTable(QTableWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(_ENDING, QHeaderView.ResizeMode.Stretch)
-        header.sectionResized.connect(lambda *_: self._fit_rows())
+        self._fitting = QTimer(self)  # a scroll bar that comes or goes is laid out after this
+        self._fitting.setSingleShot(True)
+        self._fitting.timeout.connect(self._fit_rows)
+        header.sectionResized.connect(lambda *_: self._fitting.start())
         self._places: list[int] = []
 
     def show_endings(self, rows: Sequence[tuple[Shown, str]]) -> None:
@@ -93,14 +97,13 @@ class EndingsTable(QTableWidget):
             self.selectRow(self._places.index(kept) if kept in self._places else 0)
 
     def _fit_rows(self) -> None:
-        """As high as the text of the ending: by itself Qt would have the other columns wrap too."""
-        metrics, wrap = self.fontMetrics(), int(Qt.TextFlag.TextWordWrap)
-        room = QRect(0, 0, self.columnWidth(_ENDING) - _BESIDE, 1 << 20)
+        """As high as the ending's cell: by itself Qt would have the other columns wrap too."""
+        option = QStyleOptionViewItem()
+        self.initViewItemOption(option)
+        option.rect = QRect(0, 0, self.columnWidth(_ENDING), 1 << 20)  # type: ignore[attr-defined]
         for i in range(self.rowCount()):
-            item = self.item(i, _ENDING)
-            if item is not None:
-                height = metrics.boundingRect(room, wrap, item.text()).height()
-                self.setRowHeight(i, height + _ABOVE)
+            index = self.model().index(i, _ENDING)
+            self.setRowHeight(i, self.itemDelegate().sizeHint(option, index).height() + _APART)
 
     @property
     def place(self) -> int | None:

@@ -25,6 +25,7 @@ from swag_studio.reviewing import text_problem
 from swag_studio.ui.features import TOKENS, Feature, feature
 from swag_studio.ui.page import resize_on_screen, set_role
 from swag_studio.ui.reading_order import order_tabs
+from swag_studio.ui.steps import StepBar
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.theme import ems
 from swag_studio.ui.words import count
@@ -56,7 +57,8 @@ class _Dialog(QDialog):
         self.yes = QPushButton(yes)
         self.yes.setDefault(True)
         set_role(self.yes, "primary")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons = QDialogButtonBox()
+        self.no = buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self.yes, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.decide)
         buttons.rejected.connect(self.reject)
@@ -238,15 +240,19 @@ def _number(i: int, known: Feature) -> Column:
 
 
 class BulkDialog(_Dialog):
-    """What a change of many contexts would do, before it does it."""
+    """What a change of many contexts would do, before it does it, and then how far it is."""
 
     decided = Signal()
+    stopped = Signal()  # what is not done yet is to be left
 
     def __init__(self, change: Change, contexts: int, parent: QWidget | None = None) -> None:
         super().__init__(change.named(contexts), "…", parent)
         self.change = change
         self.note = label("Counting …")
+        self.progress = StepBar()
+        self.progress.hide()
         self.content.addWidget(self.note)
+        self.content.addWidget(self.progress)
         self.yes.setEnabled(False)
         self.yes.setText(change.named(contexts))
 
@@ -262,4 +268,18 @@ class BulkDialog(_Dialog):
 
     def decide(self) -> None:
         self.yes.setEnabled(False)  # once
+        self.progress.show()
+        self.no.setText("Stop")
         self.decided.emit()
+
+    def refuse(self, text: str) -> None:
+        super().refuse(text)
+        self.progress.hide()
+        self.no.setText("Cancel")
+
+    def reject(self) -> None:
+        """Cancel, Esc and the window's own button: while it is being done they stop it."""
+        if self.progress.isHidden():
+            super().reject()
+        else:
+            self.stopped.emit()

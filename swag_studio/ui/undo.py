@@ -5,14 +5,16 @@ The log is in the project, so both go on where they stood after a restart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from swag_studio import curating
-from swag_studio.reviewing import Batch
+from swag_studio.reviewing import Batch, Made
+from swag_studio.store import Store
+from swag_studio.ui.steps import Steps, broken_off, show_when_slow
 from swag_studio.ui.workspace import Workspace
 
 CURATED = frozenset({"curated"})  # what a step of the log changes, as pages hear of it
@@ -25,7 +27,7 @@ class Undo(QObject):
 
     def __init__(self, workspace: Workspace, menu: QMenu) -> None:
         super().__init__(menu)
-        self.workspace = workspace
+        self.workspace, self._menu = workspace, menu
         keys = QKeySequence.StandardKey
         self.undo_action = self._action(menu, "Undo", keys.Undo, self.undo)
         self.redo_action = self._action(menu, "Redo", keys.Redo, self.redo)
@@ -44,34 +46,39 @@ class Undo(QObject):
 
     def undo(self) -> None:
         """Takes the last step back."""
-        self._go("Undone", self.workspace.project.store.undo)
+        self._go("Undo", "Undone", curating.undoing)
 
     def redo(self) -> None:
         """Does the step again that was undone last."""
-        self._go("Done again", self.workspace.project.store.redo)
+        self._go("Redo", "Done again", curating.redoing)
 
     def refresh(self) -> None:
         """Reads what the next step of each is."""
         self.workspace.reader.ask("undo", self.workspace.project.store.undo_stacks, self._show)
 
-    def _go(self, word: str, work: Callable[[str], Batch | None]) -> None:
+    def _go(self, title: str, word: str, work: Callable[[Store, str], Iterator[Made]]) -> None:
         for action in (self.undo_action, self.redo_action):
             action.setEnabled(False)  # until it is known what the next one is
         store = self.workspace.project.store
 
-        def step() -> Batch | None:
-            return work(curating.who(store) or curating.login())
+        def making() -> Iterator[Made]:
+            return work(store, curating.who(store) or curating.login())
 
-        def done(batch: Batch | None) -> None:
-            if batch is not None:
-                self.told.emit(f"{word}: {batch.name}.", "info")
+        steps = Steps(self.workspace.reader, f"undo.{word}", making, self)
+        show_when_slow(steps, title, self._menu.parentWidget())
+
+        def done(step: Batch | None) -> None:
+            if step is not None:
+                self.told.emit(f"{word}: {step.name}{broken_off(step)}.", "info")
             self.workspace.bridge.changed.emit(CURATED)
 
         def failed(text: str) -> None:
             self.told.emit(text, "warning")
-            self.refresh()
+            self.workspace.bridge.changed.emit(CURATED)  # a part of it may have been done
 
-        self.workspace.reader.ask(f"undo.{word}", step, done, failed)
+        steps.finished.connect(done)
+        steps.failed.connect(failed)
+        steps.start()
 
     def _changed(self, tables: frozenset[str]) -> None:
         if tables & CURATED:

@@ -1,0 +1,154 @@
+"""Steps of many contexts in the window: how far they are, and that they can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+from test_store_review import CONTEXTS, VERSION, fill
+
+from swag_studio import curating, store_steps
+from swag_studio.curating import Change, Curator
+from swag_studio.reviewing import ReviewFilter
+from swag_studio.store import Store
+from swag_studio.ui import steps as ui_steps
+from swag_studio.ui.review_actions import Actions
+from swag_studio.ui.review_dialogs import BulkDialog
+from swag_studio.ui.steps import StepDialog
+from swag_studio.ui.undo import Undo
+from swag_studio.ui.workspace import Workspace
+
+SLICE = 4
+
+
+@pytest.fixture
+def store(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A project whose steps are told of slice by slice."""
+    monkeypatch.setattr(store_steps, "SLICE_OF_STEP", SLICE)
+    monkeypatch.setattr(ui_steps, "PULL", -1.0)
+    store = workspace.project.store
+    fill(store)
+    list(store.build_review(VERSION, 1, {}))
+    curating.set_who(store, "Ann")
+    return store
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> Iterator[QWidget]:
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    widget.show()
+    yield widget
+
+
+@pytest.fixture
+def undo(workspace: Workspace, parent: QWidget, qtbot: QtBot, store: Store) -> Undo:
+    made = Undo(workspace, QMenu(parent))
+    settle(qtbot, workspace)
+    return made
+
+
+def settle(qtbot: QtBot, workspace: Workspace) -> None:
+    for _ in range(12):
+        QApplication.processEvents()
+        qtbot.waitUntil(lambda: not workspace.reader.busy)
+    QApplication.processEvents()
+
+
+def excluded(store: Store) -> int:
+    return len(store.review_ids(VERSION, ReviewFilter(excluded=True)))
+
+
+def exclude_all(
+    qtbot: QtBot, workspace: Workspace, parent: QWidget, told: Callable[[str, str], object]
+) -> BulkDialog:
+    store = workspace.project.store
+    actions = Actions(store, workspace.reader, parent)
+    actions.version = VERSION
+    actions.told.connect(told)
+    actions.bulk(store.review_ids(VERSION), Change("exclude"))
+    settle(qtbot, workspace)
+    (dialog,) = parent.findChildren(BulkDialog)
+    return dialog
+
+
+def test_a_bulk_change_shows_how_far_it_is(
+    qtbot: QtBot, workspace: Workspace, store: Store, parent: QWidget
+) -> None:
+    told: list[str] = []
+    dialog = exclude_all(qtbot, workspace, parent, lambda text, _: told.append(text))
+    seen: list[int] = []
+    dialog.progress.bar.valueChanged.connect(seen.append)
+    assert dialog.progress.isHidden() and dialog.no.text() != "Stop"
+    dialog.yes.click()
+    assert dialog.progress.isVisible() and dialog.no.text() == "Stop"
+    settle(qtbot, workspace)
+    assert seen == [*range(SLICE, CONTEXTS, SLICE), CONTEXTS]
+    assert told == [f"Exclude {CONTEXTS} contexts: done. Ctrl+Z takes it back."]
+    assert not parent.findChildren(BulkDialog) or not dialog.isVisible()
+
+
+def test_a_bulk_change_that_is_stopped_says_what_it_did(
+    qtbot: QtBot, workspace: Workspace, store: Store, parent: QWidget
+) -> None:
+    told: list[str] = []
+    dialog = exclude_all(qtbot, workspace, parent, lambda text, _: told.append(text))
+    dialog.progress.bar.valueChanged.connect(lambda done: done == SLICE and dialog.reject())
+    dialog.yes.click()
+    settle(qtbot, workspace)
+    done = excluded(store)
+    assert SLICE <= done < CONTEXTS
+    rest = f"(stopped, {CONTEXTS - done} contexts to go)"
+    assert told == [f"Exclude {done} contexts: done {rest}. Ctrl+Z takes it back."]
+    assert store.undo("Ann") and excluded(store) == 0
+
+
+def test_an_undo_that_takes_long_can_be_stopped_and_goes_on(
+    qtbot: QtBot,
+    workspace: Workspace,
+    store: Store,
+    parent: QWidget,
+    undo: Undo,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ui_steps, "SLOW", -1.0)
+    ids = store.review_context_ids(store.review_ids(VERSION))
+    Curator(store, VERSION, "Ann").bulk(ids, Change("exclude"))
+    told: list[str] = []
+    undo.told.connect(lambda text, _: told.append(text))
+    shown: list[str] = []
+
+    def stop() -> None:
+        for dialog in parent.findChildren(StepDialog):
+            shown.append(dialog.name.text())
+            dialog.no.click()
+
+    undo.undo()
+    (steps,) = undo.findChildren(ui_steps.Steps)
+    steps.made.connect(stop)
+    settle(qtbot, workspace)
+    left = excluded(store)
+    name = f"Exclude {CONTEXTS} contexts"
+    assert shown and shown[0] == f"Undo: {name}" and 0 < left < CONTEXTS
+    assert told == [f"Undone: {name} (stopped, {left} contexts to go)."]
+    assert undo.undo_action.text() == f"Undo {name}" and undo.redo_action.text() == f"Redo {name}"
+    undo.undo()
+    settle(qtbot, workspace)
+    assert excluded(store) == 0 and not undo.undo_action.isEnabled()
+    undo.redo()
+    settle(qtbot, workspace)
+    assert excluded(store) == CONTEXTS and told[1:] == [f"Undone: {name}.", f"Done again: {name}."]
+
+
+def test_a_quick_undo_opens_nothing(
+    qtbot: QtBot, workspace: Workspace, store: Store, parent: QWidget, undo: Undo
+) -> None:
+    Curator(store, VERSION, "Ann").exclude(store.review_context_ids(store.review_ids(VERSION))[0])
+    opened: list[object] = []
+    undo.undo()
+    (steps,) = undo.findChildren(ui_steps.Steps)
+    steps.made.connect(lambda _: opened.extend(parent.findChildren(StepDialog)))
+    settle(qtbot, workspace)
+    assert excluded(store) == 0 and opened == []
