@@ -33,7 +33,6 @@ from swag_studio.ui.annotate_view import BUTTONS, BenchView
 from swag_studio.ui.desk import Answer, Desk, Item
 from swag_studio.ui.guidelines import DEFAULT, GuidelinesPanel
 from swag_studio.ui.page import set_role
-from swag_studio.ui.words import count
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +92,7 @@ class Bench(BenchView):
         self.card.changed.connect(self._changed)
         self.card.told.connect(self._tell)
         self.card.seen.connect(self._sign)
-        self.card.moved.connect(lambda row: self.area.ensureWidgetVisible(row, 0, 8))
+        self.card.moved.connect(self._see)
         self.area.verticalScrollBar().valueChanged.connect(self._sign)
         self.guidelines.view.verticalScrollBar().valueChanged.connect(self._sign)
         self.guidelines.changed.connect(self._keep_guidelines)
@@ -101,6 +100,13 @@ class Bench(BenchView):
         self.idle.go_to.connect(self.go_to)
         self.idle.back.connect(self.back)
         self.strip.skipped.connect(self._skip)
+
+    def _see(self, row: QWidget) -> None:
+        """Scrolls to an ending; to the first with what comes before it, which is read first."""
+        if row is self.card.rows[0]:
+            self.area.verticalScrollBar().setValue(0)
+        else:
+            self.area.ensureWidgetVisible(row, 0, 8)
 
     # --- showing -------------------------------------------------------------------------
 
@@ -140,7 +146,8 @@ class Bench(BenchView):
         if not words:
             number = standing.skipped
             skipped = f" {number:,} {'was' if number == 1 else 'were'} skipped." if number else ""
-            words = f"Done with {count(standing.total, 'item')}. Thank you!{skipped}"
+            all_of = "The item is" if standing.total == 1 else f"All {standing.total:,} items are"
+            words = f"{all_of} done. Thank you!{skipped}"
         earlier = f"Back to earlier items  {self.keymap.shown('back')}"
         given = standing.done + standing.skipped
         self.idle.show_words(trouble or words, "" if trouble else way, earlier if given else "")

@@ -64,7 +64,6 @@ class FilteringPage(Page):
         self._asked: tuple[object, ...] = ()  # what the last diagnosis was asked for
         self._evidence_changes = 0
         self.curves = CurvesPanel(workspace.theme)
-        self.curves.diagnosis_wanted.connect(lambda: self.tabs.setCurrentWidget(self.diagnosis_tab))
         self.curves.runs.toggled.connect(lambda *_: self._draw())
         self.diagnosis_tab = Late(self._make_diagnosis)
         self.watch_tab = Late(lambda: WatchPanel(workspace))
@@ -100,6 +99,7 @@ class FilteringPage(Page):
         self.choice.setToolTip("The run that all tabs show")
         self.choice.activated.connect(self._run_chosen)
         self.tabs.setCornerWidget(self.choice)
+        self.curves.diagnosis_wanted.connect(lambda: self.tabs.setCurrentWidget(self.diagnosis_tab))
         self.tabs.currentChanged.connect(lambda _: self._diagnose())
         self.body.addWidget(self.tabs, 1)
 

@@ -70,3 +70,12 @@ def test_without_a_run_it_says_so(opened: Callable[[], AgainDialog]) -> None:
     dialog = opened()
     assert dialog.said.text() == "There is no filter run yet." and not dialog.go.isEnabled()
     dialog.reject()
+
+
+def test_a_refusal_stands_instead_of_an_empty_table(qtbot: QtBot) -> None:
+    dialog = AgainDialog()
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.refuse("There is no finished run.")
+    assert dialog.said.text() == "There is no finished run." and not dialog.table.isVisible()
+    assert not dialog.go.isEnabled() and not dialog.use.isEnabled()

@@ -435,7 +435,7 @@ def test_a_skip_has_a_reason_and_can_be_undone(
     bench.ask_skip()
     bench.strip.reasons[2].click()
     press(qtbot, "B1 S1 1 1 1 1 ⏎")
-    assert "1 were skipped" in bench.idle.words.text()
+    assert "1 was skipped" in bench.idle.words.text()
     press(qtbot, "← ←")  # a skipped one can still be answered
     assert bench.heading.text() == "Item 1, skipped"
     press(qtbot, "B1 S1 1 1 1 1 ⏎")
@@ -708,3 +708,28 @@ def test_where_one_ending_makes_sense_some_gibberish_is_second(
     (judgement,) = answers(project).values()
     shown = order(project, task)
     assert (judgement.best, judgement.second) == (shown[2], shown[5])
+
+
+def test_a_small_screen_with_large_text_clips_nothing(
+    sit: Callable[..., Bench], page: AnnotatePage, project: Project, qtbot: QtBot
+) -> None:
+    put(project, 1)
+    font = page.font()
+    font.setPointSizeF(1.5 * font.pointSizeF())
+    page.setFont(font)
+    page.resize(1000, 480)
+    bench = sit()
+    qtbot.waitUntil(lambda: bench.card.width() == bench.area.viewport().width())
+    assert bench.area.verticalScrollBar().value() == 0  # the sentence is read first
+    for row in bench.card.rows:
+        for button in row.button.values():
+            right = button.mapTo(bench.card, button.rect().bottomRight())
+            assert bench.card.rect().contains(right) and button.width() >= button.sizeHint().width()
+
+
+def test_before_a_filter_run_the_page_says_what_it_waits_for(
+    page: AnnotatePage, qtbot: QtBot
+) -> None:
+    assert "Run the filter first" in page.hint.text()
+    with qtbot.waitSignal(page.go_to, check_params_cb=lambda title: title == "Filtering"):
+        page.action.click()

@@ -14,10 +14,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
+from swag_studio.diagnosis import Advice, Diagnosis, Finding
 from swag_studio.events import Metric, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe
 from swag_studio.records import Artifact, SourceInfo
+from swag_studio.series import verdict
 from swag_studio.ui import filter_curves_panel as panel
 from swag_studio.ui.charts import Chart
 from swag_studio.ui.filtering_page import FilteringPage, contexts_behind, plan_words, progress_words
@@ -389,6 +391,19 @@ def test_the_tested_contexts_are_those_that_an_iteration_leaves_aside() -> None:
 def test_a_run_of_one_member_has_a_head() -> None:
     points = RunPoints(
         [Metric("filter", "accuracy_4way", 0, 0.4, {"arm": "main", "member": "bow"})]
+
+
+def test_what_to_try_first_stands_beside_the_curves(page: FilteringPage, qtbot: QtBot) -> None:
+    advice = Advice("Raise filter.replace.", "Few are replaced.")
+    finding = Finding("mlp", "", verdict([0.5] * 40, 0.25, 100), "stalled at 50%")
+    page.curves.show_diagnosis(Diagnosis((finding,), (advice,), None, "It is stalled. More."))
+    assert page.curves.summary.text() == "It is stalled."
+    assert page.curves.advice.text() == "To try first: Raise “Replaced at most”."
+    assert page.curves.why.text() == advice.why and not page.curves.told.isHidden()
+    page.curves.more_button.click()
+    assert page.tabs.currentWidget() is page.diagnosis_tab
+    page.curves.show_diagnosis(Diagnosis((), (), None, "Nothing yet."))
+    assert page.curves.told.isHidden()
     )
     assert points.head == "bow" and points.joined is None and points.iterations == 1
     assert RunPoints().head == "ensemble"

@@ -188,6 +188,8 @@ def test_the_panel_names_what_waits(running: MainWindow) -> None:
 def test_pause_and_cancel_by_menu(running: MainWindow, engine: FakeEngine) -> None:
     choose(running, "Run", "Pause or resume")
     assert engine.paused and running.job_panel.pause_button.text() == "Resume"
+    running.job_panel.show_progress(Progress("filter", 3, 26, "iterations"))  # told late
+    assert "Paused" in running.job_panel.numbers.text()
     choose(running, "Run", "Pause or resume")
     assert not engine.paused
     choose(running, "Run", "Cancel")

@@ -65,3 +65,10 @@ def test_every_format_and_stage_has_words() -> None:
 def test_a_code_without_words_is_made_readable() -> None:
     assert words.reason("some_new_reason") == "Some new reason"
     assert words.count(1, "pair") == "1 pair" and words.count(1200, "pair") == "1,200 pairs"
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(0, "0 tasks wait"), (1, "1 task waits"), (1200, "1,200 tasks wait")]
+)
+def test_a_verb_follows_its_number(number: int, told: str) -> None:
+    assert words.does(number, "task", "waits", "wait") == told
