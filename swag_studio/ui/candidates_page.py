@@ -118,12 +118,13 @@ class CandidatesPage(Page):
         self.tabs.addTab(self.pool, "Candidates")
         self._giveaways_tab = _scrolling(self.giveaways, "Giveaways")
         self.tabs.addTab(self._giveaways_tab, "Giveaways")
-        self.tabs.addTab(self._recipe_tab(), "Recipe")
+        self.recipe_tab = self._make_recipe()
+        self.tabs.addTab(self.recipe_tab, "Recipe")
         self.tabs.currentChanged.connect(lambda _: self._compare())
         self.body.addWidget(self.tabs)
         self._say(NOTHING_YET)
 
-    def _recipe_tab(self) -> QWidget:
+    def _make_recipe(self) -> QWidget:
         recipe = scrolled(self.form, "How candidates are sampled")
         self.figures = prose()
         self.figures.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -191,6 +192,10 @@ class CandidatesPage(Page):
             self.go_to.emit("Filtering")
         else:
             super().act()
+
+    def show_setting(self, key: str) -> None:
+        self.tabs.setCurrentWidget(self.recipe_tab)
+        self.form.show_field(key.partition(".")[2])
 
     def _recipe_changed(self, recipe: Recipe) -> None:
         self.workspace.project.set_recipe(recipe)

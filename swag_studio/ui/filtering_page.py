@@ -29,7 +29,6 @@ from swag_studio.ui.words import count
 from swag_studio.ui.workspace import Workspace
 
 MINE = frozenset({"endings", "assignments"})  # what the last step of a run writes
-PAGES_OF_SECTIONS = {"prepare": "Sources", "lm": "Language models", "generate": "Candidates"}
 MEASURES = {
     "control": "measuring the classifiers on random distractors",
     "probe": "trying the held-out probe",
@@ -99,15 +98,15 @@ class FilteringPage(Page):
         self.choice.setToolTip("The run that all tabs show")
         self.choice.activated.connect(self._run_chosen)
         self.tabs.setCornerWidget(self.choice)
-        self.curves.diagnosis_wanted.connect(lambda: self.tabs.setCurrentWidget(self.diagnosis_tab))
         self.tabs.currentChanged.connect(lambda _: self._diagnose())
+        self.curves.diagnosis_wanted.connect(lambda: self.tabs.setCurrentWidget(self.diagnosis_tab))
         self.body.addWidget(self.tabs, 1)
 
     def _make_diagnosis(self) -> DiagnosisPanel:
         panel = DiagnosisPanel(self.workspace)
         panel.iteration_chosen.connect(self._diagnose)
         panel.watch_requested.connect(self.watch_context)
-        panel.recipe_requested.connect(self.show_in_recipe)
+        panel.recipe_requested.connect(self.setting_wanted)
         return panel
 
     def _make_recipe(self) -> QWidget:
@@ -302,14 +301,9 @@ class FilteringPage(Page):
 
     # --- recipe ------------------------------------------------------------------------------
 
-    def show_in_recipe(self, key: str) -> None:
-        """Shows a setting: here, or on the page of its stage."""
-        section, _, name = key.partition(".")
-        if section == "filter":
-            self.tabs.setCurrentWidget(self.recipe_tab)
-            self.form.show_field(name)
-        else:
-            self.go_to.emit(PAGES_OF_SECTIONS[section])
+    def show_setting(self, key: str) -> None:
+        self.tabs.setCurrentWidget(self.recipe_tab)
+        self.form.show_field(key.partition(".")[2])
 
     def _recipe_changed(self, recipe: Recipe) -> None:
         self.workspace.project.set_recipe(recipe)

@@ -79,13 +79,13 @@ class RecipeForm(QWidget):
             field.show_value(self._value(key))
 
     def show_field(self, name: str) -> None:
-        """Takes the focus, and the eye, to a field."""
+        """Takes the focus, and the eye, to a field: also where the page itself scrolls."""
         field = self.fields[name]
         above = self.parentWidget()
-        while above is not None and not isinstance(above, QScrollArea):
+        while above is not None:
+            if isinstance(above, QScrollArea):
+                above.ensureWidgetVisible(field)
             above = above.parentWidget()
-        if isinstance(above, QScrollArea):
-            above.ensureWidgetVisible(field)
         field.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _value(self, name: str) -> Any:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices
 from PySide6.QtWidgets import QMainWindow, QMenu, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from swag_studio.events import Metric, Progress
-from swag_studio.recipe import STAGES
+from swag_studio.recipe import STAGE_SECTIONS, STAGES
 from swag_studio.settings import Settings
 from swag_studio.ui import menus
 from swag_studio.ui.closing import Closing, paused
@@ -170,6 +170,7 @@ class MainWindow(QMainWindow):
             page = self.step_list[index].load()(self.workspace, area.viewport())
             page.go_to.connect(self._go_to)
             page.context_wanted.connect(self._show_context)
+            page.setting_wanted.connect(self._show_setting)
             self._pages[index] = page
             area.setWidget(page)
             page.refresh(frozenset())
@@ -216,6 +217,14 @@ class MainWindow(QMainWindow):
         page = self._pages[self.stack.currentIndex()]
         if hasattr(page, "show_context"):
             page.show_context(context_id, run)
+
+    def _show_setting(self, key: str) -> None:
+        """On the page of the step that it decides; what decides all steps is on the first."""
+        section = key.partition(".")[0]
+        decided = (section in STAGE_SECTIONS.get(step.stage, ()) for step in self.step_list)
+        index = next((i for i, here in enumerate(decided) if here), 0)
+        self.choose_page(index)
+        self.page(index).show_setting(key)
 
     def refresh(self, tables: frozenset[str]) -> None:
         """Has the pages read anew what changed: the one that is seen at once, the others in turn.

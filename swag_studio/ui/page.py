@@ -54,13 +54,14 @@ class Page(QWidget):
     title = ""
     stage = ""
     go_to = Signal(str)  # title of another page
+    setting_wanted = Signal(str)  # a key of the recipe that its page is to show: "prepare.folds"
     context_wanted = Signal(str, int)  # id of a context that Review is to show, and of which run
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.workspace = workspace
-        heading = QLabel(self.title)
         self._least: dict[QWidget, int] = {}  # lines of text that a part keeps
+        heading = QLabel(self.title)
         heading.setProperty("role", "title")
         self.status = QLabel("")
         self.status.setTextFormat(Qt.TextFormat.PlainText)
@@ -112,6 +113,9 @@ class Page(QWidget):
             if hasattr(child, "set_theme"):
                 child.set_theme(theme)
 
+    def show_setting(self, key: str) -> None:
+        """Someone wants to see, and perhaps change, a setting of this page's step."""
+
     def act(self) -> None:
         """The primary button was pressed."""
         if self.stage:
@@ -119,10 +123,6 @@ class Page(QWidget):
 
     # --- for subclasses ------------------------------------------------------------------
 
-    def tell(self, status: str, role: str, hint: str, action: str = "") -> None:
-        """Sets the heading: state in words, what to do next, and the primary button's text."""
-        self.status.setText(status)
-        set_role(self.status, role)
     def keep_height(self, part: QWidget, lines: int) -> None:
         """Has a part keep the height of so many lines; where that is too much, the page scrolls."""
         self._least[part] = lines
@@ -134,6 +134,10 @@ class Page(QWidget):
             for part, lines in self._least.items():
                 self.keep_height(part, lines)
 
+    def tell(self, status: str, role: str, hint: str, action: str = "") -> None:
+        """Sets the heading: state in words, what to do next, and the primary button's text."""
+        self.status.setText(status)
+        set_role(self.status, role)
         self.hint.setText(hint)
         self.action.setText(action)
         self.action.setVisible(bool(action))
@@ -148,10 +152,6 @@ class Page(QWidget):
         return next((s for s in self.workspace.states() if s.stage == self.stage), None)
 
 
-def splitter(orientation: Qt.Orientation) -> QSplitter:
-    """Parts that a person can size against each other; none can be lost."""
-    parts = QSplitter(orientation)
-    parts.setChildrenCollapsible(False)
 def resize_on_screen(dialog: QDialog, width: int, height: int) -> None:
     """Gives a dialog a size in pixels, as far as the screen has room for it."""
     screen = dialog.screen() or QGuiApplication.primaryScreen()
@@ -166,6 +166,10 @@ def grow(dialog: QDialog) -> None:
         resize_on_screen(dialog, dialog.width(), max(dialog.height(), needed))
 
 
+def splitter(orientation: Qt.Orientation) -> QSplitter:
+    """Parts that a person can size against each other; none can be lost."""
+    parts = QSplitter(orientation)
+    parts.setChildrenCollapsible(False)
     parts.setHandleWidth(8)
     return parts
 

@@ -14,15 +14,20 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSizePolicy,
+    QTabWidget,
+    QVBoxLayout,
     QWidget,
 )
 
 from swag_studio.events import Progress
+from swag_studio.recipe import Recipe
 from swag_studio.records import SourceInfo
 from swag_studio.ui.import_panel import ImportPanel
 from swag_studio.ui.import_queue import ImportQueue, WaitingFile
+from swag_studio.ui.late import Late
 from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, set_role, splitter
 from swag_studio.ui.prepare_card import ExamplesCard, PrepareCard
+from swag_studio.ui.prepare_recipe import PrepareRecipePanel
 from swag_studio.ui.rows_dialog import RowsDialog
 from swag_studio.ui.tables import Column, Table
 from swag_studio.ui.words import FORMATS, count, reason
@@ -70,14 +75,32 @@ class SourcesPage(Page):
         row = splitter(Qt.Orientation.Horizontal)
         row.addWidget(card(heading, self.table))
         row.addWidget(self.prepared)
-        row.setSizes([1000, 1000])
+        row.setSizes([1150, 1000])
         self.below.addWidget(row)
         self.below.addWidget(self.examples)
-        self.body.addWidget(self._drop_area())
-        self.body.addWidget(self.panel, 1)
-        self.body.addWidget(self.below, 1)
-        self.body.addStretch(0)
+        self.captions = _Fitting()
+        column = QVBoxLayout(self.captions)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.addWidget(self._drop_area())
+        column.addWidget(self.panel, 1)
+        column.addWidget(self.below, 1)
+        column.addStretch(0)
+        self.recipe_tab = Late(self._make_recipe)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.setAccessibleName("Captions and recipe")
+        self.tabs.addTab(self.captions, "Captions")
+        self.tabs.addTab(self.recipe_tab, "Recipe")
+        self.tabs.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.keep_height(self.tabs, 27)
+        self.keep_height(self.below, 22)
+        self.body.addWidget(self.tabs, 1)
         self.queue.changed.connect(self._layout_changed)
+
+    def _make_recipe(self) -> PrepareRecipePanel:
+        panel = PrepareRecipePanel(self.workspace.project)
+        panel.changed.connect(self._recipe_changed)
+        return panel
 
     def _drop_area(self) -> QFrame:
         self.drop_area = QFrame()
@@ -117,6 +140,10 @@ class SourcesPage(Page):
         self.drop_area.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def _layout_changed(self) -> None:
+        """One thing at a time: what is in the project stands back for a file to be looked at."""
+        sources = bool(self.table.rows_model.rows)
+        looking = not (self.panel.isHidden() or self.panel.tables.isHidden())
+        self.below.setVisible(sources and not looking)
         self._show_drop_area(large=not (self.table.rows_model.rows or self.queue.files))
 
     # --- files -------------------------------------------------------------------------------
@@ -130,6 +157,7 @@ class SourcesPage(Page):
     def add_files(self, paths: list[Path]) -> None:
         """Reads files, and shows what they hold, before anything is imported."""
         self._brought = ""
+        self.tabs.setCurrentWidget(self.captions)
         self.queue.add(paths)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -173,17 +201,34 @@ class SourcesPage(Page):
         note = f"{first}{verb} set aside or noted when {source.file} was imported."
         RowsDialog(source.file, note, LEFT_OUT_COLUMNS, rows, self, "Nothing was set aside.").show()
 
+    # --- recipe ------------------------------------------------------------------------------
+
+    @property
+    def recipe_panel(self) -> PrepareRecipePanel:
+        """The recipe's part, made if it is not there yet."""
+        return self.recipe_tab.content()
+
+    def show_setting(self, key: str) -> None:
+        self.tabs.setCurrentWidget(self.recipe_tab)
+        self.recipe_panel.show_setting(key)
+
+    def _recipe_changed(self, recipe: Recipe) -> None:
+        self.workspace.project.set_recipe(recipe)
+        self.refresh(frozenset({"recipe"}))
+        self.workspace.bridge.changed.emit(frozenset({"recipe"}))
+
     # --- page --------------------------------------------------------------------------------
 
     def refresh(self, tables: frozenset[str]) -> None:
         if tables and not tables & {"sources", "contexts", "dropped_pairs", "recipe"}:
             return
+        if self.recipe_tab.made:
+            self.recipe_panel.set_recipe(self.workspace.project.recipe)
         sources = self.workspace.project.store.sources()
         self.table.set_rows(sources)
         state = self.state()
         self.prepared.show_state(state)
         self.examples.show_state(state)
-        self.below.setVisible(bool(sources))
         self._layout_changed()
         if self.running:
             self.tell("running", "good", "The contexts are being prepared; you may go on working.")
@@ -222,3 +267,11 @@ class SourcesPage(Page):
         else:
             self._brought = ""
             super().act()
+
+
+class _Fitting(QWidget):
+    """Asks for the least height that its layout can do with: it takes what room there is."""
+
+    def heightForWidth(self, width: int) -> int:
+        layout = self.layout()
+        return layout.totalMinimumHeightForWidth(width) if layout is not None else -1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 from test_filtering_page import iteration, run, wait
 
@@ -23,6 +24,9 @@ from swag_studio.ui.diagnosis_panel import (
     recipe_keys,
 )
 from swag_studio.ui.filtering_page import FilteringPage
+from swag_studio.ui.forms import readable
+from swag_studio.ui.main_window import MainWindow
+from swag_studio.ui.pages import PAGES
 from swag_studio.ui.tables import Table
 from swag_studio.ui.workspace import Workspace
 
@@ -211,6 +215,44 @@ def test_advice_leads_to_the_recipe(qtbot: QtBot, workspace: Workspace) -> None:
     panel.show_diagnosis(Diagnosis((finding,), (), None, "It stalls."), ())
     shown = [w for w in panel.advice_box.findChildren(QPushButton) if w.isVisible()]
     assert shown == []
+
+
+@pytest.fixture
+def window(workspace: Workspace, folder: Path) -> Iterator[MainWindow]:
+    window = MainWindow(workspace, PAGES[:4])
+    window.show()
+    window.make_pages()
+    yield window
+    window.leave()
+
+
+@pytest.mark.parametrize(
+    ("key", "title"),
+    [
+        ("prepare.max_contexts", "Sources"),
+        ("lm.checkpoint_steps", "Language models"),
+        ("generate.contexts_per_block", "Candidates"),
+        ("filter.embeddings_file", "Filtering"),
+    ],
+)
+def test_advice_leads_to_the_field_on_whichever_page(
+    qtbot: QtBot, window: MainWindow, key: str, title: str
+) -> None:
+    window.show_titled("Filtering")
+    page = window.page(window.stack.currentIndex())
+    assert isinstance(page, FilteringPage)
+    wait(qtbot, page)
+    page.tabs.setCurrentWidget(page.diagnosis_tab)
+    wait(qtbot, page)
+    advice = Advice(f"Look at {key}.", "It may help.")
+    page.diagnosis.show_diagnosis(Diagnosis((), (advice,), None, "It stalls."), ())
+    (button,) = page.diagnosis.advice_box.findChildren(QPushButton)
+    qtbot.mouseClick(button, LEFT)
+    assert window.step_list[window.stack.currentIndex()].title == title
+    editor = window.focusWidget()
+    assert editor.accessibleName() == readable(key.partition(".")[2])
+    QApplication.processEvents()
+    assert editor.visibleRegion().boundingRect() == editor.rect()  # scrolled to, the whole of it
 
 
 def test_rules() -> None:

@@ -9,10 +9,12 @@ import pytest
 from conftest import drop
 from fakes import FakeEngine, FakeJobs, captions
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from swag_studio.project import Project
 from swag_studio.records import Context, LeftOut, SourceInfo
+from swag_studio.ui.forms import Field
 from swag_studio.ui.rows_dialog import RowsDialog
 from swag_studio.ui.sources_page import SourcesPage
 from swag_studio.ui.tables import Table
@@ -262,16 +264,130 @@ def test_prepare_s_result_opens_the_dropped_pairs(
     assert asked == ["Language models"]
 
 
-def test_a_changed_recipe_makes_the_result_out_of_date(
-    page: SourcesPage, workspace: Workspace
-) -> None:
-    project = workspace.project
+# --- the recipe ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prepared(project: Project) -> Project:
+    """A source, and what Prepare and the language models made of it with the recipe."""
     info = SourceInfo("s", "a.json", "activitynet", "0", 1, 1, 3, 0)
     project.store.stage_source(info)
     project.store.publish_source(info)
-    artifact = project.begin("prepare", project.recipe)
-    project.finish(artifact, {"pairs": 2, "contexts": 2, "selected": 2})
+    for stage in ("prepare", "train_lm"):
+        artifact = project.begin(stage, project.recipe)
+        project.finish(artifact, {"pairs": 2, "contexts": 2, "selected": 2})
+    return project
+
+
+def see_recipe(qtbot: QtBot, page: SourcesPage) -> None:
+    bar = page.tabs.tabBar()
+    qtbot.mouseClick(bar, LEFT, pos=bar.tabRect(1).center())
+    assert page.tabs.tabText(page.tabs.currentIndex()) == "Recipe"
+
+
+def field(page: SourcesPage, key: str) -> Field:
+    section, _, name = key.partition(".")
+    return page.recipe_panel.forms[section].fields[name]
+
+
+def enter(qtbot: QtBot, page: SourcesPage, key: str, text: str) -> None:
+    """Types over what stands in a setting's line, and presses Enter."""
+    editor = field(page, key).editor
+    assert isinstance(editor, QLineEdit) and editor.isVisible()
+    editor.selectAll()
+    qtbot.keyClicks(editor, text)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+
+
+def test_a_changed_recipe_makes_the_result_out_of_date(
+    page: SourcesPage, workspace: Workspace, prepared: Project
+) -> None:
+    project = prepared
     project.set_recipe(project.recipe.with_values({"prepare.max_gap": 5.0}))
     page.refresh(frozenset())
     assert page.status.text() == "out of date" and page.action.text() == "Prepare again"
     assert page.prepared.isVisible()
+
+
+def test_the_recipe_s_part_is_made_when_it_is_seen(qtbot: QtBot, page: SourcesPage) -> None:
+    assert not page.recipe_tab.made
+    see_recipe(qtbot, page)
+    forms = page.recipe_panel.forms
+    values = page.workspace.project.recipe.to_dict()
+    assert {section: set(form.fields) for section, form in forms.items()} == {
+        section: set(values[section]) for section in ("prepare", "run")
+    }
+    assert "makes everything anew" in page.recipe_panel.consequence.text()
+
+
+def test_a_setting_of_prepare_is_changed_on_its_tab(
+    qtbot: QtBot, page: SourcesPage, prepared: Project
+) -> None:
+    page.refresh(frozenset())
+    see_recipe(qtbot, page)
+    with qtbot.waitSignal(page.workspace.bridge.changed) as told:
+        enter(qtbot, page, "prepare.max_gap", "5")
+    assert told.args == [frozenset({"recipe"})]
+    assert prepared.recipe.prepare.max_gap == 5.0
+    note = field(page, "prepare.max_gap").note
+    assert note.isVisible() and "Out of date with these values: Prepare" in note.text()
+    assert page.status.text() == "out of date" and page.action.text() == "Prepare again"
+    enter(qtbot, page, "prepare.min_ending_tokens", "26")
+    error = field(page, "prepare.min_ending_tokens").error
+    assert error.isVisible() and "must not be above “Longest ending”" in error.text()
+    assert prepared.recipe.prepare.min_ending_tokens == 5
+
+
+def test_a_setting_for_all_steps_makes_everything_out_of_date_and_goes_back(
+    qtbot: QtBot, page: SourcesPage, prepared: Project
+) -> None:
+    page.refresh(frozenset())
+    see_recipe(qtbot, page)
+    enter(qtbot, page, "prepare.max_gap", "5")
+    device = field(page, "run.device").editor
+    assert isinstance(device, QComboBox)
+    device.setCurrentText("cpu")
+    assert (prepared.recipe.run.device, prepared.recipe.prepare.max_gap) == ("cpu", 5.0)
+    assert not field(page, "prepare.max_gap").note.isVisible()  # of the last change alone
+    qtbot.mouseClick(field(page, "prepare.max_gap").reset, LEFT)
+    assert page.status.text() == "out of date"
+    qtbot.mouseClick(field(page, "run.device").reset, LEFT)
+    note = field(page, "run.device").note.text()
+    assert note == "✓ Up to date with these values: Prepare, Language models."
+    enter(qtbot, page, "run.seed", "7")
+    note = field(page, "run.seed").note.text()
+    assert note.startswith("↻ Out of date with these values: Prepare, Language models.")
+
+
+def test_the_forms_follow_what_another_page_changed(
+    qtbot: QtBot, page: SourcesPage, project: Project
+) -> None:
+    see_recipe(qtbot, page)
+    project.set_recipe(project.recipe.with_values({"lm.epochs": 3, "run.threads": 4}))
+    page.refresh(frozenset({"recipe"}))
+    enter(qtbot, page, "prepare.folds", "3")
+    assert project.recipe.lm.epochs == 3
+    assert (project.recipe.run.threads, project.recipe.prepare.folds) == (4, 3)
+
+
+def test_a_file_may_be_dropped_on_the_recipe_s_tab_too(
+    qtbot: QtBot, page: SourcesPage, jobs: FakeJobs, settle: Settle
+) -> None:
+    see_recipe(qtbot, page)
+    editors = [f.editor for form in page.recipe_panel.forms.values() for f in form.fields.values()]
+    assert not any(editor.acceptDrops() for editor in editors)  # else its path would stand there
+    jobs.files["a.json"] = {"captions": captions(3)}
+    drop(page, Path("/data/a.json"))
+    settle()
+    assert page.tabs.currentWidget() is page.captions and page.panel.bring_in.isVisible()
+
+
+def test_all_settings_for_all_steps_can_be_pointed_at(
+    qtbot: QtBot, page: SourcesPage, project: Project
+) -> None:
+    for section in ("prepare", "run"):
+        for name in project.recipe.to_dict()[section]:
+            page.tabs.setCurrentIndex(0)
+            page.show_setting(f"{section}.{name}")
+            editor = field(page, f"{section}.{name}").editor
+            assert editor.hasFocus() and editor.visibleRegion().boundingRect() == editor.rect()
