@@ -26,6 +26,7 @@ from swag_studio.ui.people_actions import PeopleActions
 from swag_studio.ui.people_panel import PeoplePanel
 from swag_studio.ui.people_readings import Figures, Overview, Parts, Tie
 from swag_studio.ui.plan_panel import PlanPanel
+from swag_studio.ui.run_bar import RunBar
 from swag_studio.ui.words import count, does
 from swag_studio.ui.workspace import Workspace
 
@@ -60,6 +61,7 @@ class AgreementPage(Page):
         self.agreement_tab = Late(self._make_agreement)
         self.adjudication_tab = Late(self._make_adjudication)
         self.plan_tab = Late(self._make_plan)
+        self.run_bar = RunBar(workspace.project)
         self.message = QLabel("")
         self.message.setTextFormat(Qt.TextFormat.PlainText)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -82,6 +84,7 @@ class AgreementPage(Page):
             self.tabs.addTab(worded, name)
         self.tabs.addTab(self.plan_tab, "Plan")
         self.body.addWidget(self.message)
+        self.body.addWidget(self.run_bar)
         self.body.addWidget(self.tabs, 1)
         self._connect()
         self._without_run()
@@ -89,6 +92,7 @@ class AgreementPage(Page):
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(lambda _: self._read())
         self.deeds.busy_changed.connect(self.people.set_busy)
+        self.run_bar.picked.connect(lambda: self.refresh(frozenset({"filter"})))
         self.people.asked.connect(self._asked)
         self.people.count_simulated.connect(self.deeds.count_simulated)
 
@@ -129,14 +133,14 @@ class AgreementPage(Page):
         if tables and not tables & TABLES:
             return
         self._stale |= {"overview", "figures", "ties"}
-        run = readings.filter_run(self.workspace.project)
+        run = self.run_bar.look()
         if run is None:
             self.work = self.overview = self.deeds.work = None
             self._without_run()
         elif self.work is None or self.work.version != run.version:
             self.work = readings.human_work(self.workspace.project, run)
             self._overviews = readings.OverviewReader(self.work)
-            self.overview = self.figures = None
+            self.overview = self.figures = self.deeds.overview = None
             self._words("Reading how the verification stands …")
             self.tell("", "muted", "")
         self.deeds.work = self.work

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 from swag_studio.errors import RecipeError
 from swag_studio.lineage import filter_run, filter_runs
 from swag_studio.project import Project
-from swag_studio.recipe import from_toml
+from swag_studio.recipe import Recipe, from_toml
 from swag_studio.records import Artifact
 from swag_studio.ui.page import prose, set_role
 
@@ -75,7 +75,8 @@ class RunBar(QWidget):
         self.setVisible(run is not None and (len(runs) > 1 or run != current))
         if run is not None:
             self.picker.show_runs(runs, run.version)
-            self.told.setText(f"Of run {run.version}, made with {_made_with(project, run)}.")
+            made_with = _made_with(run, current, project.recipe)
+            self.told.setText(f"Of run {run.version}, made with {made_with}.")
             set_role(self.told, "muted" if run == current else "warn")
         return run
 
@@ -85,16 +86,20 @@ class RunBar(QWidget):
             self.picked.emit()
 
 
-def _made_with(project: Project, run: Artifact) -> str:
-    """What a run was made with, by what keeps it from being the recipe's."""
-    current = project.current("filter")
+def _made_with(run: Artifact, current: Artifact | None, recipe: Recipe) -> str:
+    """What a run was made with, beside the recipe and the run that belongs to it."""
     if run == current:
         return "the present recipe"
-    try:
-        changes = from_toml(run.recipe).changes(project.recipe)
-    except RecipeError:  # of a program that knew other fields
-        changes = {"?": ()}
-    if all(key.startswith("release.") for key in changes):
+    if _same(run, recipe):
         return "other captions or an earlier version of the program"
     later = current is not None and run.version > current.version
     return "another recipe" if later else "an earlier recipe"
+
+
+def _same(run: Artifact, recipe: Recipe) -> bool:
+    """Whether a run has this recipe, as far as a filter run has any use for it."""
+    try:
+        changes = from_toml(run.recipe).changes(recipe)
+    except RecipeError:  # of a program that knew other fields
+        return False
+    return all(key.startswith("release.") for key in changes)

@@ -160,6 +160,37 @@ def lines(page: AgreementPage) -> dict[str, list[str]]:
     return {row.annotator.name: [c.show(c.value(row)) for c in model.columns] for row in model.rows}
 
 
+# --- which run -----------------------------------------------------------------------------------
+
+
+def test_an_older_run_with_answers_can_be_shown(
+    qtbot: QtBot, page: AgreementPage, workspace: Workspace
+) -> None:
+    project = workspace.project
+    add(qtbot, page, "Anna")
+    give(qtbot, page, 3, OverlapPlan(0, 2, 1))
+    answer(page, "Anna", found_best)
+    read(qtbot, page)
+    assert not page.run_bar.isVisible() and page.status.text() == f"3 of {CONTEXTS} contexts judged"
+    recipe = project.recipe
+    project.set_recipe(replace(recipe, filter=replace(recipe.filter, mlp_iterations=7)))
+    newer = project.finish(project.begin("filter", project.recipe), {})
+    for context, rows in list(project.store.assigned(1))[:6]:
+        kept = [(context, slot, ending.id, slot, 0.0) for slot, ending, _ in rows]
+        project.store.put_assignments(newer.version, kept)
+    workspace.bridge.changed.emit(frozenset({"filter", "artifacts"}))
+    read(qtbot, page)
+    assert page.run_bar.told.text() == "Of run 2, made with the present recipe."
+    assert page.status.text().endswith("of 6 contexts judged")
+    qtbot.keyClick(page.run_bar.picker, Qt.Key.Key_Down)
+    assert page.overview is None  # nothing is done by what was read of the other
+    page.deeds.do("give", None)
+    assert page.deeds.dialog is None
+    read(qtbot, page)
+    assert page.run_bar.told.text() == "Of run 1, made with an earlier recipe."
+    assert page.status.text() == f"3 of {CONTEXTS} contexts judged"
+
+
 # --- from nothing to verdicts --------------------------------------------------------------------
 
 

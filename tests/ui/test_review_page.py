@@ -671,6 +671,13 @@ def test_a_newer_run_says_where_human_work_stands(
     settle(qtbot, workspace)
     assert page.filters.counts.text() == "9 contexts"
     assert f"version {VERSION} has 1 context changed and 0 judged" in page.warning.text()
+    looked_at = list(store.assigned(VERSION))[20][0]  # which the newer run has not
+    page.show_context(looked_at, VERSION)
+    settle(qtbot, workspace)
+    assert page.version == VERSION and page.curation.detail is not None
+    assert page.curation.detail.row.context_id == looked_at
+    page.show_version(newer)
+    settle(qtbot, workspace)
     page.other.click()
     settle(qtbot, workspace)
     assert page.version == VERSION and page.filters.counts.text() == f"{CONTEXTS} contexts"
