@@ -33,9 +33,7 @@ class PrepareRecipePanel(QWidget):
         for form in self.forms.values():
             form.changed.connect(self.changed)
             for field in form.fields.values():
-                field.editor.setAcceptDrops(
-                    False
-                )  # a caption file is the page's, wherever it falls
+                field.editor.setAcceptDrops(False)  # a file is the page's, wherever it falls
         self.consequence = prose(text=EVERYTHING_ANEW)
         everywhere = QWidget()
         column = QVBoxLayout(everywhere)
