@@ -43,7 +43,8 @@ class Usable:
     def barred(self, rows: Rows) -> list[str]:
         """The first reason why each row of one context may not be assigned; "" where none holds."""
         faults = self._faults(rows)
-        return np.select([*faults.values()], [*faults], "").tolist()
+        reasons: list[str] = np.select([*faults.values()], [*faults], "").tolist()
+        return reasons
 
     def _faults(self, rows: Rows) -> dict[str, NDArray[np.bool_]]:
         """Reason -> the (rows,) that it holds of."""

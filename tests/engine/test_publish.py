@@ -547,15 +547,15 @@ HEADER = (
     ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label"
 )
 TRAIN = f"""{HEADER}
-0,anetv_4,0,Person 4 sits down. Then she,Person 4 sits down.,Then she,gold,stands up 4.,wrong 7 of anetv_4.,wrong 4 of anetv_4.,wrong 0 of anetv_4.,0
-1,anetv_4,1,Person 4 sits down. Then she,Person 4 sits down.,Then she,gen,wrong 0 of anetv_4.,wrong 5 of anetv_4.,wrong 7 of anetv_4.,wrong 4 of anetv_4.,1
+0,anetv_4,1,Person 4 sits down. Then she,Person 4 sits down.,Then she,gold,stands up 4.,wrong 2 of anetv_4.,wrong 7 of anetv_4.,wrong 8 of anetv_4.,0
+1,anetv_4,2,Person 4 sits down. Then she,Person 4 sits down.,Then she,gen,wrong 7 of anetv_4.,wrong 3 of anetv_4.,wrong 8 of anetv_4.,wrong 2 of anetv_4.,1
 """  # noqa: E501
 # SECOND's labels: "likely" of the best and of the fourth wrong one, "unlikely" of the others.
 TRAIN_FULL = """\
 video-id,fold-ind,startphrase,gold-ending,distractor-0,distractor-1,distractor-2,distractor-3,gold-source,gold-type,distractor-0-type,distractor-1-type,distractor-2-type,distractor-3-type,sent1,sent2
-anetv_4,0,Person 4 sits down. Then she,stands up 4.,wrong 0 of anetv_4.,wrong 7 of anetv_4.,wrong 4 of anetv_4.,wrong 2 of anetv_4.,gold1-orig,pos,unl,unl,unl,pos,Person 4 sits down.,Then she
-anetv_4,1,Person 4 sits down. Then she,wrong 5 of anetv_4.,wrong 0 of anetv_4.,wrong 7 of anetv_4.,wrong 4 of anetv_4.,wrong 2 of anetv_4.,gen-orig,pos,unl,unl,unl,pos,Person 4 sits down.,Then she
+anetv_4,1,Person 4 sits down. Then she,stands up 4.,wrong 2 of anetv_4.,wrong 7 of anetv_4.,wrong 8 of anetv_4.,wrong 1 of anetv_4.,gold1-orig,pos,unl,unl,unl,pos,Person 4 sits down.,Then she
+anetv_4,2,Person 4 sits down. Then she,wrong 3 of anetv_4.,wrong 2 of anetv_4.,wrong 7 of anetv_4.,wrong 8 of anetv_4.,wrong 1 of anetv_4.,gen-orig,pos,unl,unl,unl,pos,Person 4 sits down.,Then she
 """  # noqa: E501
 VAL = f"""{HEADER}
-0,anetv_6,2,Person 6 sits down. Then she,Person 6 sits down.,Then she,gold,stands up 6.,wrong 8 of anetv_6.,wrong 0 of anetv_6.,wrong 4 of anetv_6.,0
+0,anetv_6,0,Person 6 sits down. Then she,Person 6 sits down.,Then she,gold,stands up 6.,wrong 7 of anetv_6.,wrong 2 of anetv_6.,wrong 3 of anetv_6.,0
 """  # noqa: E501
