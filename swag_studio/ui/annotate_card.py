@@ -222,6 +222,7 @@ class EndingRow(QFrame):
         self.groups = [_group(self.button[code] for code in LABELS)]
         self.groups.append(_group(self.button[code] for code in ("best", "second")))
         flow = FlowLayout(self.buttons, spacing=_BETWEEN)  # where it is narrow, ranks go below
+        flow.setContentsMargins(0, 0, 0, 0)
         for group in self.groups:
             flow.addWidget(group)
         texts = QHBoxLayout()

@@ -727,6 +727,20 @@ def test_a_small_screen_with_large_text_clips_nothing(
             assert bench.card.rect().contains(right) and button.width() >= button.sizeHint().width()
 
 
+def test_where_there_is_room_an_ending_and_its_buttons_are_one_line(
+    sit: Callable[..., Bench], page: AnnotatePage, project: Project, qtbot: QtBot
+) -> None:
+    put(project, 1)
+    page.resize(1400, 700)
+    bench = sit()
+    qtbot.waitUntil(lambda: bench.card.width() == bench.area.viewport().width())
+    for row in bench.card.rows:
+        tops = {
+            button.mapTo(bench.card, button.rect().topLeft()).y() for button in row.button.values()
+        }
+        assert len(tops) == 1 and row.text.geometry().right() < row.buttons.x()
+
+
 def test_before_a_filter_run_the_page_says_what_it_waits_for(
     page: AnnotatePage, qtbot: QtBot
 ) -> None:
