@@ -225,6 +225,20 @@ def test_the_papers_table_adds_up() -> None:
     assert ag.PAPER.found.second + 5 * ag.PAPER.generated.second == pytest.approx(1, abs=0.003)
 
 
+@pytest.mark.parametrize("measure", ["labels", "choices"])
+def test_the_papers_agreement_follows_from_its_table(measure: ag.Measure) -> None:
+    """Alpha is 1 - (1 - P) / (1 - E) in all but small samples, with P the share of equal pairs and
+    E what two get by chance: the sum of squares of how often each value is given, by Table 2."""
+    found, generated = ag.PAPER.found, ag.PAPER.generated
+    given = [(getattr(found, name) + 5 * getattr(generated, name)) / 6 for name in
+             (LABELS if measure == "labels" else ("best", "second"))]  # fmt: skip
+    given += [] if measure == "labels" else [4 / 6]  # of six, four are neither
+    chance = sum(share**2 for share in given)  # .436 of labels, .5 of choices
+    alpha = 1 - (1 - ag.PAPER_PERCENT[measure]) / (1 - chance)
+    assert alpha == pytest.approx(ag.PAPER_ALPHA[measure], abs=0.03)
+    assert ag.PAPER_PERCENT["choices"] < ag.PAPER_PERCENT["top_two"] < 1
+
+
 # --- what enters -----------------------------------------------------------------------------
 
 
@@ -245,6 +259,7 @@ def test_only_the_latest_answers_of_people_to_work_enter() -> None:
     ]
     people_only = collect(given, asked, people)
     assert people_only.annotators == ("a", "b")
+    assert people_only.contexts == ("c0",) and len(people_only) == 2  # neither test nor check
     assert agreement(people_only, "labels").percent.value == 1.0
     with_simulated = collect(given, asked, people, simulated=True)
     assert with_simulated.annotators == ("a", "b", "robot")
@@ -296,6 +311,19 @@ def test_the_bootstrap_is_seeded_and_draws_whole_contexts() -> None:
     assert width == pytest.approx(2 * 1.96 * error, rel=0.15)
     assert one.percent.low < one.percent.value < one.percent.high
     assert one.alpha.low < one.alpha.value < one.alpha.high
+
+
+def test_the_bootstrap_draws_as_often_as_it_is_asked_to() -> None:
+    """An interval of one draw is a point, and a further draw moves an end of it."""
+    asked, given = noisy(30, seed=4)
+    ratings = collect(given, asked, PEOPLE)
+    found = {n: agreement(ratings, "labels", draws=n).percent for n in (0, 1, 2, 50, 51)}
+    assert math.isnan(found[0].low) and math.isnan(found[0].high)
+    assert found[1].low == found[1].high
+    # 30 contexts of six endings, each drawn whole: a share of 180.
+    assert found[1].low * 180 == pytest.approx(round(found[1].low * 180)) and found[1].low > 0.5
+    assert found[2].low < found[2].high
+    assert found[50] != found[51]
 
 
 def test_every_source_has_its_own_agreement() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations, product
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -109,6 +110,30 @@ def test_it_is_a_matter_of_the_seed_alone(n: int, people: int, plan: OverlapPlan
     tasks, who = named(n), PEOPLE[:people]
     pairs = allocate(tasks, who, plan, s)
     assert pairs == allocate(tasks, who[::-1], plan, s)
+
+
+# (people, tasks that three judge, pairs of task and person dealt before; task -1: of other work).
+# In some orders the least loaded are not enough, and work has to be passed on: in the first from
+# one to another, in the second along two, since nobody with more may give to those with less.
+UNEVEN: list[tuple[int, int, list[tuple[int, int]]]] = [
+    (4, 4, [(0, 1), (0, 2), (2, 3), (3, 2)]),  # 4 dealt, 8 to deal: three each
+    (5, 2, [(0, 3), (1, 1), (1, 2), (-1, 0), (-1, 4), (-2, 1), (-2, 4)]),  # 7 and 3: two each
+]
+
+
+@pytest.mark.parametrize(("people", "count", "begun_with"), UNEVEN)
+def test_work_is_passed_on_until_all_have_the_same(
+    people: int, count: int, begun_with: list[tuple[int, int]]
+) -> None:
+    tasks, who, plan = named(count), PEOPLE[:people], OverlapPlan(first=count, by=3)
+    before = {(tasks[t] if t >= 0 else f"old {t}", who[w]) for t, w in begun_with}
+    for seed in range(40):
+        pairs = allocate(tasks, who, plan, seed, before)
+        assert not set(pairs) & before
+        assert Counter(task for task, _ in before | set(pairs) if task in tasks) == dict.fromkeys(
+            tasks, 3
+        )
+        assert spread(who, before | set(pairs)) == 0
 
 
 def test_another_seed_deals_otherwise() -> None:
