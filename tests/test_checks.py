@@ -57,6 +57,20 @@ def test_a_check_has_its_key_and_endings_that_no_question_can_have() -> None:
     assert make_check("check", MADE, 2, seed=1) == made != make_check("check", MADE, 2, seed=2)
 
 
+@given(st.permutations(range(5, 11)))
+def test_the_longest_distractors_are_shuffled(lengths: list[int]) -> None:
+    """The more words, the less sense is left; the others are shown as they are."""
+    texts = {n: " ".join(f"w{n}x{i}" for i in range(n)) + "." for n in lengths}
+    given_ = endings(["opens the door.", *texts.values()])
+    made = make_check("check", given_, 1, 1)
+    assert made is not None
+    task, new = made
+    words = sorted(sorted(e.text.rstrip(".").split()) for e in new)
+    assert words == sorted(sorted(texts[n].rstrip(".").split()) for n in (9, 10))
+    shown = {e.id: e.text for e in given_}
+    assert {shown[id] for id in task.endings[1:4]} < {texts[n] for n in range(5, 9)}
+
+
 @pytest.mark.parametrize("texts", [["opens it.", *["runs.", "sits.", "goes."] * 3], ["a.", "b."]])
 def test_a_context_whose_endings_are_too_short_makes_none(texts: list[str]) -> None:
     assert make_check("test", endings(texts), 1, 1) is None
