@@ -198,10 +198,9 @@ class Curator:
 
     def preview(self, context_ids: Iterable[str], change: Change) -> tuple[int, int]:
         """(contexts, those of them that `change` leaves as they are)."""
-        ids, as_found = set(context_ids), Curated(())  # whatever its endings are
-        states = [state for id, state in self.store.all_curated(self.version).items() if id in ids]
-        left = sum(change.of(state) == state for state in states)
-        return len(ids), left + (change.of(as_found) == as_found) * (len(ids) - len(states))
+        marks = self.store.marks_of(self.version, context_ids)
+        left = sum(n for state, n in marks.items() if change.of(state) == state)
+        return sum(marks.values()), left
 
     def bulk(self, context_ids: Iterable[str], change: Change) -> Batch | None:
         """The same change of many contexts, as one step; those that need none are not in it."""

@@ -120,7 +120,7 @@ class StepTables(ReviewTables):
                 part.execute(_FILL, [version, json.dumps(some)])
                 marks = part.execute("SELECT DISTINCT flags, excluded FROM part").fetchall()
                 for flags, excluded in marks:
-                    state = Curated((), flags=tuple(json.loads(flags)), excluded=bool(excluded))
+                    state = _marked(flags, excluded)
                     part.execute(_CHANGE, [*_marks(state, after(state)), flags, excluded])
                 part.execute("DELETE FROM part WHERE flags IS NULL AND excluded IS NULL")
                 yield len(some)
@@ -187,6 +187,22 @@ class StepTables(ReviewTables):
                 list(given.values()),
             )
         ]
+
+    def marks_of(self, version: int, context_ids: Iterable[str]) -> dict[Curated, int]:
+        """How many of these contexts have which flags and exclusion: states of those alone."""
+        ids = set(context_ids)
+        counts = {
+            _marked(flags, excluded): n
+            for flags, excluded, n in self._rows(
+                "SELECT json_extract(state, '$.flags') f, json_extract(state, '$.excluded') e, "
+                "count(*) FROM curated WHERE version = ? "
+                "AND context_id IN (SELECT value FROM json_each(?)) GROUP BY f, e",
+                [version, json.dumps(sorted(ids))],
+            )
+        }
+        as_found = Curated(())  # nobody changed the others
+        counts[as_found] = counts.get(as_found, 0) + len(ids) - sum(counts.values())
+        return counts
 
     def edited_since(self, version: int, batch: int) -> tuple[list[str], int]:
         """The contexts that steps of the log after `batch` changed; the newest whole step's number.
@@ -278,6 +294,10 @@ def _whole(stack: list[Batch], making: Iterator[Made]) -> Batch | None:
     for _ in making:
         pass
     return stack[-1] if stack else None
+
+
+def _marked(flags: str, excluded: int) -> Curated:
+    return Curated((), flags=tuple(json.loads(flags)), excluded=bool(excluded))
 
 
 def _marks(before: Curated, after: Curated) -> tuple[str, str, str | None, int | None]:
