@@ -61,6 +61,16 @@ def source(planted: Planted, assignment: Assignment, tmp_path: Path) -> Source:
     return source
 
 
+def test_the_rule_of_openings_is_what_found_endings_open_with(planted: Planted) -> None:
+    corpus, recipe = planted.corpus, planted.recipe.with_values({"prepare.min_ending_tokens": 4})
+    assert Usable.of(recipe, corpus) == Usable(4)
+    rule = Usable.of(recipe.with_values({"filter.found_openings": True}), corpus)
+    assert rule.shortest == 4 and rule.openings is not None
+    opens = {int(corpus.v[place][0]) for place in range(len(planted.contexts))}
+    assert set(np.flatnonzero(rule.openings).tolist()) == opens
+    assert len(rule.openings) == len(corpus.vocabulary)
+
+
 def check(items: Items, planted: Planted, places: list[int], rows: list[int]) -> None:
     """Each row of `items` is that row of the pool, after its context's noun phrase."""
     assert len(items) == len(rows)

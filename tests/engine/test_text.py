@@ -179,6 +179,8 @@ def test_found_text_shows_no_trace_of_how_it_was_written() -> None:
 
 def test_capitals() -> None:
     assert _shown("the man. i berlin") == "The man. I Berlin"
+    assert _shown("the man . the man ! do ? the", "ending") == "the man. The man! Do? The"
+    assert _shown('the man . " 22 man "') == 'The man. "22 man"'
     assert _shown("the t-shirt", "phrase") == "The T-shirt"
     assert _shown("the man , berlin", "ending") == "the man, Berlin"
     assert _shown("iphone") == "iPhone"
