@@ -100,7 +100,7 @@ def measure(root: Path, profile: bool = False) -> dict[str, Any]:
     """Writes a release of the project and tells of it."""
     clock = Clock()
     clock.watch(publishing, "card", "card")
-    clock.watch(publishing, "_sync", "sync")
+    clock.watch(publishing, "sync", "sync")
     clock.watch(publishing.Publication, "_described", "hashing")
     options = ReleaseOptions(VERSION, include_simulated=True, licence="none", cost_per_hour=0.0)
     profiler = cProfile.Profile()
