@@ -75,6 +75,16 @@ def test_what_a_stage_reads(recipe: Recipe, folder: Path, vectors: Path) -> None
     assert not any(named(DEMO, stage) for stage in STAGES)
 
 
+def test_a_stage_waits_for_its_own_files_and_those_before(recipe: Recipe, tmp_path: Path) -> None:
+    memory = Outside(tmp_path / "outside.json")
+    assert list(memory.reading(recipe, "prepare")) == []
+    assert list(memory.reading(recipe, "train_lm")) == ["a.txt", "b.txt"]
+    assert list(memory.reading(recipe, "generate")) == []
+    assert list(memory.reading(recipe, "filter")) == ["vectors.txt"]
+    fresh = Outside(tmp_path / "other.json")
+    assert list(fresh.reading(recipe, "filter")) == ["a.txt", "b.txt", "vectors.txt"]
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_any_name_can_be_looked_at(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     recipe = DEMO.with_values({KEYS[1]: "~" + name})

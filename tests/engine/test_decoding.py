@@ -13,6 +13,7 @@ from scipy import stats
 from tiny_lm import STOP, drive, expectations, log_p, model, reader
 
 from swag_studio.engine.decoding import (
+    LEAST_DRAWS,
     Endings,
     LetterKeys,
     Plan,
@@ -207,6 +208,13 @@ def test_the_budget_ends_a_search() -> None:
     assert [s.repeated for s in searches] == [80 - (n - 1) for n in counts]
 
 
+def test_a_context_that_has_enough_waits_for_those_that_have_not() -> None:
+    recipe = GenerateRecipe(candidates=40, max_tokens=6, floor=3, draw_budget=20.0)
+    endings, searches = draw(recipe, stop=4.0)
+    assert len({search.drawn for search in searches}) == 3  # or this would show nothing
+    assert np.bincount(endings.context).tolist() == [1 + 40] * 3
+
+
 def test_the_seed_decides() -> None:
     recipe = GenerateRecipe(candidates=20, max_tokens=6, floor=3)
     one, again, other = (draw(recipe, seed)[0].tokens for seed in (1, 1, 2))
@@ -231,3 +239,18 @@ def test_a_search_keeps_the_first_of_equals(keys: list[int], wanted: int, budget
     assert kept == [k for k in dict.fromkeys(drawn) if k != 3][:wanted]
     assert search.drawn == len(drawn) <= budget
     assert search.repeated == len(drawn) - len({*drawn} - {3})
+    assert (search.ask == 0) == (len(kept) == wanted or search.drawn == budget)
+
+
+def test_a_search_asks_for_what_the_rate_of_new_endings_needs() -> None:
+    """100 are wanted: first 1/16 more. Half of them were new, so 47 more take 94, and 1.2 times
+    as many are drawn, since the rate falls; never fewer than are worth a product, and never more
+    than the budget has left."""
+    search = Search(found=0, wanted=100, budget=250)
+    assert search.ask == 106
+    assert sum(search.keep(np.repeat(np.arange(1, 54, dtype=np.uint64), 2))) == 53
+    assert search.ask == int(47 * 2 * 1.2) == 112
+    assert sum(search.keep(np.arange(54, 100, dtype=np.uint64))) == 46
+    assert search.ask == LEAST_DRAWS
+    search.keep(np.zeros(90, np.uint64))
+    assert search.ask == 250 - 106 - 46 - 90

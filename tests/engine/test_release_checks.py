@@ -269,7 +269,11 @@ def test_places_are_the_first_ones_and_the_count_is_of_all() -> None:
     assert problem.count == 6 * FIRST_PLACES
     assert problem.places == ("train 0, c0", "val 0, c1", "test 0, c2", "train 1, c3", "val 1, c4")
     assert check(questions).warnings == (problem,) and check(questions).errors == ()
-    assert problem.to_dict()["places"] == list(problem.places)
+    assert check(questions).to_dict() == {
+        "questions": 6 * FIRST_PLACES,
+        "continued": 0,
+        "problems": [dataclasses.asdict(problem) | {"places": list(problem.places)}],
+    }
 
 
 def test_no_problem_tells_a_text() -> None:

@@ -38,11 +38,18 @@ def other_right(q: Question) -> Question:
     return dataclasses.replace(q, endings=tuple(texts))
 
 
+def other_fourth(q: Question) -> Question:
+    """Another text of the wrong ending that stands in the full files only."""
+    *shown, fourth = q.distractors
+    return dataclasses.replace(q, distractors=(*shown, dataclasses.replace(fourth, text="sings.")))
+
+
 CHANGES: list[tuple[Any, tuple[str, ...]]] = [
     (lambda q: dataclasses.replace(q, split="train"), ("split",)),
     (lambda q: dataclasses.replace(q, sent1=q.sent1.upper()), ("context's text",)),
     (other_right, ("right ending",)),
     (other_wrong, ("wrong endings", "verdict")),
+    (other_fourth, ("wrong endings",)),
     (swapped, ("order",)),
     (lambda q: dataclasses.replace(q, full_source="gold1-orig"), ("verdict",)),
     (lambda q: dataclasses.replace(q, right_type="unl"), ("verdict",)),
@@ -108,6 +115,17 @@ def test_licence_sources_and_overrides_are_settings(tmp_path: Path) -> None:
         "overrides": ([], ["stray_space"]),
         "sources.a.json": ("1", None),
     }
+
+
+def test_five_settings_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    recipes = [{"run": dict.fromkeys("abcdefg", value)} for value in (1, 2)]
+    first, second = (
+        write_release(tmp_path / f"1.{i}.0", clean_set(6), recipe=recipe)
+        for i, recipe in enumerate(recipes)
+    )
+    told = dataclasses.replace(compare(first, second), files={"README.md": "added"}).words()
+    assert told[-6:] == [*(f"recipe.run.{name}: 1 -> 2" for name in "abcde"),
+                         "and 2 more settings."]  # fmt: skip
 
 
 def test_settings_and_files(tmp_path: Path) -> None:
