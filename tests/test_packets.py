@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,14 +143,14 @@ BAD_RESULTS = {
     "another annotator": (put("annotator", "ben-id"), "another annotator"),
     "an item of another packet": (put("answers", 0, "item", "d" * 32), "not in the packet"),
     "an item that is a list": (put("answers", 0, "item", [A]), "not in the packet"),
-    "a skip elsewhere": (put("skips", 0, "item", "d" * 32), "not in the packet"),
-    "a draft elsewhere": (put("drafts", 0, "item", 7), "not in the packet"),
+    "a skip elsewhere": (put("skips", 0, "item", "d" * 32), "skip 1 is about an item"),
+    "a draft elsewhere": (put("drafts", 0, "item", 7), "draft 1 is about an item"),
     "a skip twice": (lambda v: v["skips"].extend(v["skips"]), "item twice"),
     "a label that there is not": (put("answers", 0, "labels", 0, "good"), "label"),
     "a label that is a list": (put("answers", 0, "labels", 0, ["likely"]), "label"),
     "five labels": (put("answers", 0, "labels", ["likely"] * 5), "label"),
     "seven labels": (put("answers", 0, "labels", ["likely"] * 7), "at most 6"),
-    "a missing label": (put("answers", 0, "labels", 2, None), "whole and allowed"),
+    "a missing label": (put("answers", 0, "labels", 2, None), "answer 1 is not a whole"),
     "best out of range": (put("answers", 0, "best", 6), "none of its endings"),
     "best below": (put("answers", 0, "best", -1), "none of its endings"),
     "best true": (put("answers", 0, "best", True), "none of its endings"),
@@ -202,7 +203,7 @@ BAD_PACKETS = {
     "two items with one id": (put("items", 1, "id", A), "two with one id"),
     "an id that is a path": (put("items", 0, "id", "../" + "a" * 29), "an id that is none"),
     "a packet id that is none": (put("id", "x"), "an id that is none"),
-    "one ending": (put("items", 0, "endings", ["x"]), "fewer than two"),
+    "one ending": (put("items", 1, "endings", ["x"]), "item 2 has fewer than two"),
     "seven endings": (put("items", 0, "endings", ["x"] * 7), "at most 6"),
     "an ending that is none": (put("items", 0, "endings", 0, 1), "must be text"),
     "an ending without end": (put("items", 0, "endings", 0, "x" * 20_001), "must be text"),
@@ -224,6 +225,14 @@ def test_a_bad_packet_is_refused(kind: str) -> None:
 def test_a_result_of_a_changed_packet_is_refused() -> None:
     with pytest.raises(PacketError, match="the packet was changed"):
         parse(changed(put("items", 0, "endings", 0, "another"), PACKET), "x")
+
+
+def test_as_many_answers_and_words_as_are_allowed_are_taken() -> None:
+    """20 of each of two items; one more is refused above."""
+    long = "x" * packets.MOST_TEXT
+    answers = (replace(ANSWER, comment=long, seconds=packets.MOST_SECONDS),) * 20
+    most = Result((*answers, *(replace(a, item=B) for a in answers)))
+    assert parse(file_bytes(HERE, most), "x").result == most
 
 
 def test_a_result_alone_is_no_packet() -> None:
