@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-State = Literal["too_early", "falling", "rising", "at_chance", "stalled"]
+State = Literal["too_early", "falling", "rising", "at_chance", "near_chance", "stalled"]
 
 WINDOW = 10  # iterations that a statement about "now" rests on
+NEAR = 0.05  # above chance by less: surely above it, and still what a filter is run for
 Z_ABOVE = 1.645  # one-sided 5%: the tail's mean is above chance
 Z_TREND = 2.326  # one-sided 1%: looked at after every iteration, so stricter
 
@@ -98,6 +99,8 @@ class Verdict:
             return f"rising since iteration {self.since}, now {level} (chance {chance:.0%})"
         if self.state == "at_chance":
             return f"at chance since iteration {self.since} ({level}, chance {chance:.0%})"
+        if self.state == "near_chance":
+            return f"near chance since iteration {self.since} ({level}, chance {chance:.0%})"
         return f"stalled at {level} since iteration {self.since} (chance {chance:.0%})"
 
 
@@ -115,8 +118,9 @@ def verdict(
        squares over all t. The level part is the tail.
     2. Fewer than `WINDOW` values: too early. A tail shorter than that, or whose own last `WINDOW`
        values have a slope with z < -2.33 (one-sided 1%): falling; z > 2.33: rising.
-    3. Else the tail's mean is compared with chance, z = (mean - chance) / se: above 1.645
-       (one-sided 5%) it is stalled, since t; else at chance, since t.
+    3. Else the tail's mean is compared with chance, z = (mean - chance) / se: up to 1.645
+       (one-sided 5%) it is at chance, since t; above, it is near chance where the mean is less
+       than `NEAR` above chance, and stalled where it is more.
 
     A value's standard error is that of a share of `tested` contexts, or the scatter around the
     fit where that is larger: contexts return, so neighbours are not independent draws.
@@ -138,8 +142,14 @@ def verdict(
         rose = last.mean() > y[: len(y) - WINDOW].mean() if len(y) > WINDOW else False
         return Verdict("rising", now.since, now.level, now.error) if rose else now
     level, error = float(tail.mean()), sigma / math.sqrt(len(tail))
-    state: State = "stalled" if level - chance > Z_ABOVE * error else "at_chance"
-    return Verdict(state, int(x[start]), level, error)
+    return Verdict(_level_state(level, error, chance), int(x[start]), level, error)
+
+
+def _level_state(level: float, error: float, chance: float) -> State:
+    """What a curve that changes no more is called."""
+    if level - chance <= Z_ABOVE * error:
+        return "at_chance"
+    return "near_chance" if level - chance < NEAR else "stalled"
 
 
 def _level_from(x: Floats, y: Floats, chance: float, tested: int) -> tuple[int, float]:

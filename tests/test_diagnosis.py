@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from swag_studio import recipe as recipes
-from swag_studio.diagnosis import Advice, Diagnosis, diagnose
+from swag_studio.advice import Advice
+from swag_studio.diagnosis import Diagnosis, contexts_tested, diagnose
 from swag_studio.events import Metric
 from swag_studio.evidence import Clue, Evidence
 from swag_studio.recipe import Recipe
+from swag_studio.series import NEAR
+from swag_studio.standings import CHANCE
 
 TESTED = 400
 MLP, ALL = 12, 30  # iterations of the phases
@@ -132,6 +135,7 @@ def test_a_healthy_run_asks_for_nothing_but_what_the_first_phase_lacked() -> Non
         (np.concatenate([np.full(15, 0.30), np.full(15, 0.60)]), "stalled"),  # a late jump
         (np.linspace(0.25, 0.6, ALL), "rising"),
         (np.full(ALL, 0.25), "at_chance"),
+        (np.full(ALL, 0.28), "near_chance"),
     ],
 )
 def test_each_state_is_found(truth: np.ndarray, state: str) -> None:
@@ -194,7 +198,12 @@ def test_evidence_says_how_many_contexts_were_tested() -> None:
     metrics = curve("accuracy_4way", "bow", [0.27, 0.28] * 6)
     of = {n: Evidence(0, "bow", "words", n, ()) for n in (50, 5000)}
     states_ = {n: diagnose(metrics, [e], RECIPE).findings[0].verdict.state for n, e in of.items()}
-    assert states_ == {50: "at_chance", 5000: "stalled"}
+    assert states_ == {50: "at_chance", 5000: "near_chance"}
+
+
+def test_the_tested_contexts_are_those_that_an_iteration_leaves_aside() -> None:
+    assert contexts_tested(Recipe(), {"contexts": 359}) == 72  # it trains on four of five
+    assert contexts_tested(Recipe(), {}) == 0
 
 
 # --- advice ----------------------------------------------------------------------------------
@@ -280,6 +289,58 @@ def test_a_probe_that_sees_more_asks_for_a_member() -> None:
     assert advised(judged(high), "filter.cnn_filters")  # all that there are take part
     assert not advised(judged(run(probe=(0.5, 0.28))), "filter.cnn_filters")
     assert not advised(judged(run(bow=0.4, probe=(0.5, 0.4))), "filter.cnn_filters")
+
+
+def test_stalled_for_no_known_reason_asks_for_other_candidates() -> None:
+    (advice,) = advised(judged(run(0.41)), "lm.epochs")
+    assert advice.text.startswith("Make candidates") and "stalled 16 points above" in advice.why
+    assert not advised(judged(run(0.41, exhausted=0.35)), "lm.epochs")  # a known one
+    assert not advised(judged(run(0.28)), "lm.epochs")
+
+
+def test_a_member_that_stalls_alone_is_spoken_of_beside_who_decides() -> None:
+    (advice,) = advised(judged(run(0.28, cnn=0.33, pos=0.36)), "lm.epochs")
+    assert advice.text.startswith("To bring down the CNN and the POS biLSTM, make candidates")
+    assert "By itself the POS biLSTM is" in advice.why and "ensemble, which decides, is near" in (
+        advice.why
+    )
+
+
+def test_still_rising_at_the_end_asks_for_more_at_a_time() -> None:
+    rising = np.linspace(0.25, 0.6, ALL)
+    (advice,) = advised(judged(run(rising)), "filter.replace")
+    assert "filter.ensemble_iterations" in advice.text and "was still rising" in advice.why
+    assert not advised(judged(run(rising, iterations=20)), "filter.replace")  # still at work
+
+
+@pytest.mark.parametrize("control", [0.3, 0.6])
+@pytest.mark.parametrize("exhausted", [0.03, 0.4])
+@pytest.mark.parametrize("member", ["ensemble", "cnn"])
+@pytest.mark.parametrize("level", [0.25, 0.28, 0.33, 0.41])
+def test_what_is_stalled_has_advice_and_what_ended_near_chance_is_done(
+    level: float, member: str, exhausted: float, control: float
+) -> None:
+    """The two that are seen beside each other, verdicts and advice, never contradict."""
+    late = [m for m in run(0.25, exhausted, control, **{member: level}) if m.step >= MLP]
+    diagnosis = judged(late)
+    stalled = any(f.verdict.state == "stalled" for f in diagnosis.findings)
+    assert stalled == (level > CHANCE + NEAR)
+    if stalled:
+        assert diagnosis.advice
+    elif control == 0.6:  # else what is near chance is so because nothing was learned
+        assert not diagnosis.advice and "chance: nothing asks for a change" in diagnosis.calm
+
+
+def test_why_there_is_no_advice() -> None:
+    metrics = [m for m in run(0.28) if m.step >= MLP]
+    done = judged(metrics)
+    assert (done.advice, done.calm) == (
+        (),
+        "The ensemble is near chance: nothing asks for a change.",
+    )
+    falling = [m for m in run(np.linspace(0.7, 0.3, ALL), iterations=20) if m.step >= MLP]
+    assert judged(falling).calm == "Nothing in the curves asks for a change so far."
+    assert judged([]).calm.startswith("Advice stands here once")
 
 
 def test_not_a_number_is_passed_over() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_studio.series import WINDOW, Smoother, smoothed, verdict
+from swag_studio.series import NEAR, WINDOW, Smoother, smoothed, verdict
 
 TESTED = 200
 CHANCE = 0.25
@@ -98,6 +98,16 @@ def test_short_curves_are_not_judged() -> None:
 def test_noise_free_curves() -> None:
     assert verdict([0.4] * 30, CHANCE, 10**9).state == "stalled"
     assert verdict(list(np.linspace(0.9, 0.3, 30)), CHANCE, 10**9).state == "falling"
+
+
+def test_what_is_hardly_above_chance_is_near_it() -> None:
+    level = [0.28] * 30
+    assert verdict(level, CHANCE, 10**9).state == "near_chance"
+    assert verdict(level, CHANCE, 10).state == "at_chance"  # so few tell no difference
+    assert verdict([CHANCE + NEAR + 1e-6] * 30, CHANCE, 10**9).state == "stalled"
+    assert verdict(level, CHANCE, 10**9).text(CHANCE) == (
+        "near chance since iteration 0 (28%, chance 25%)"
+    )
 
 
 def test_words() -> None:

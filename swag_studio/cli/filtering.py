@@ -31,6 +31,7 @@ def diagnose(
     """Say which member of the ensemble stalls, why, and what to try."""
     from swag_studio import evidence as stored
     from swag_studio import recipe as recipes
+    from swag_studio.diagnosis import contexts_tested
     from swag_studio.diagnosis import diagnose as judge
 
     out = reporter(json)
@@ -46,7 +47,8 @@ def diagnose(
         shown = iteration if iteration >= 0 else (have[-1] if have else -1)
         evidence = stored.read(folder, shown) if shown >= 0 else []
         metrics = opened.store.metrics("filter", artifact.version)
-    found = judge(metrics, evidence, recipes.from_toml(artifact.recipe))
+    recipe = recipes.from_toml(artifact.recipe)
+    found = judge(metrics, evidence, recipe, contexts_tested(recipe, artifact.summary))
     out.say(f"Run {artifact.version}: {found.summary}")
     rows = [[f.member, "MLP alone" if f.phase == "mlp" else "all", f.words] for f in found.findings]
     if rows:
@@ -55,6 +57,8 @@ def diagnose(
         out.table(f"What {e.member} goes by, iteration {e.iteration}", *_clue_table(e, clues))
     for advice in found.advice:
         out.say(f"Try: {advice.text} {advice.why}")
+    if not found.advice:
+        out.say(found.calm)
     out.summary(
         "diagnose",
         {

@@ -20,11 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from swag_studio.diagnosis import Advice, Diagnosis, Finding
+from swag_studio.advice import Advice
+from swag_studio.diagnosis import Diagnosis
 from swag_studio.evidence import FEATURES, MEMBERS, Clue, Evidence
 from swag_studio.project import Project
 from swag_studio.recipe import STAGE_SECTIONS, Recipe
 from swag_studio.records import Context
+from swag_studio.standings import Finding
 from swag_studio.ui.bars import BarDelegate
 from swag_studio.ui.filter_curves_panel import VERDICTS
 from swag_studio.ui.flow import FlowLayout
@@ -228,7 +230,7 @@ class DiagnosisPanel(QWidget):
         self.summary.setText(first + dot.strip())
         self.more.setText(f"{rest} {exhausted_words(diagnosis.exhausted)}".strip())
         self.more.setVisible(bool(self.more.text()))
-        self._show_advice(diagnosis.advice, measured=bool(diagnosis.findings))
+        self._show_advice(diagnosis.advice, diagnosis.calm)
         rows = member_rows(diagnosis.findings, evidence)
         if rows == self._rows:
             return
@@ -294,7 +296,8 @@ class DiagnosisPanel(QWidget):
 
     # --- advice ------------------------------------------------------------------------------
 
-    def _show_advice(self, advice: tuple[Advice, ...], *, measured: bool) -> None:
+    def _show_advice(self, advice: tuple[Advice, ...], calm: str) -> None:
+        """Advice, or why there is none."""
         if advice == self._advice and advice:
             return
         self._advice = advice
@@ -304,12 +307,7 @@ class DiagnosisPanel(QWidget):
         for part in advice:
             self._advice_lines.addWidget(self._advice_card(part))
         if not advice:
-            words = (
-                "Nothing in the curves asks for a change."
-                if measured
-                else "Advice stands here once there are iterations to judge."
-            )
-            self._advice_lines.addWidget(_words(words, "muted"))
+            self._advice_lines.addWidget(_words(calm, "muted"))
         self._advice_lines.addStretch(1)
 
     def _advice_card(self, advice: Advice) -> QWidget:
@@ -357,9 +355,7 @@ def exhausted_words(share: float | None) -> str:
     """The exhausted share as a sentence."""
     if share is None:
         return ""
-    return f"Of the contexts with an easy distractor, {share:.0%} have no harder candidate left" + (
-        ": more candidates would help." if share >= 0.2 else "."
-    )
+    return f"Of the contexts with an easy distractor, {share:.0%} have no harder candidate left."
 
 
 def recipe_keys(text: str) -> list[str]:

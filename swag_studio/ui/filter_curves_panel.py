@@ -47,7 +47,6 @@ from swag_studio.ui.theme import DASHES, Theme
 # Every member has its look in all charts and runs; others follow after these.
 LOOKS = {ENSEMBLE: 0, "mlp": 1, "bow": 2, "cnn": 3, "pos": 4, PROBE: 5}
 CONTROL = "control"
-NO_ADVICE = "Nothing in the curves asks for a change."
 BROKEN = DASHES[1:]  # of the other runs, one after the other: a member's colour is in all of them
 
 SMALL = (
@@ -62,6 +61,7 @@ VERDICTS: dict[series.State, tuple[str, str, str]] = {
     "falling": ("↓", "falling", "good"),
     "rising": ("↑", "rising", "warn"),
     "at_chance": ("✓", "at chance", "good"),
+    "near_chance": ("✓", "near chance", "good"),
     "stalled": ("■", "stalled", "bad"),
 }
 
@@ -236,7 +236,7 @@ class CurvesPanel(QWidget):
         self._tell()
         first = diagnosis.advice[0] if diagnosis.advice else None
         self.summary.setText(diagnosis.summary.partition(". ")[0].removesuffix(".") + ".")
-        self.advice.setText(f"To try first: {in_words(first.text)}" if first else NO_ADVICE)
+        self.advice.setText(f"To try first: {in_words(first.text)}" if first else diagnosis.calm)
         set_role(self.advice, "" if first else "muted")
         self.why.setText(first.why if first else "")
         self.why.setVisible(first is not None)
@@ -361,5 +361,6 @@ class CurvesPanel(QWidget):
 def short(verdict: series.Verdict) -> str:
     """ "■ stalled since 30": the verdict for a narrow column."""
     mark, word, _ = VERDICTS[verdict.state]
-    since = f" since {verdict.since}" if verdict.state in ("at_chance", "stalled") else ""
+    level = verdict.state in ("at_chance", "near_chance", "stalled")
+    since = f" since {verdict.since}" if level else ""
     return f"{mark} {word}{since}"

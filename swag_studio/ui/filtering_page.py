@@ -13,7 +13,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QTabWidget, QWidget
 
 from swag_studio import evidence as clues
-from swag_studio.diagnosis import Diagnosis, diagnose
+from swag_studio.diagnosis import Diagnosis, contexts_tested, diagnose
 from swag_studio.events import Metric, Progress
 from swag_studio.evidence import MEMBERS, Evidence
 from swag_studio.recipe import Recipe
@@ -22,7 +22,7 @@ from swag_studio.ui.filter_curves_panel import CurvesPanel
 from swag_studio.ui.forms import RecipeForm
 from swag_studio.ui.late import Late
 from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled, set_role
-from swag_studio.ui.runs_panel import WAYS, FilterRun, contexts_behind, read_runs
+from swag_studio.ui.runs_panel import WAYS, FilterRun, read_runs
 from swag_studio.ui.theme import ems
 from swag_studio.ui.watch_panel import WatchPanel
 from swag_studio.ui.words import count
@@ -267,8 +267,9 @@ class FilteringPage(Page):
         if run.recipe is None:
             self._say("This run's recipe is of another version of the program.")
             return
-        recipe, metrics, tested = run.recipe, run.points.metrics(), contexts_behind(run)
         project, artifact = self.workspace.project, run.artifact
+        recipe, metrics = run.recipe, run.points.metrics()
+        tested = contexts_tested(recipe, artifact.summary)
 
         def read() -> Found:
             folder = project.folder(artifact)

@@ -188,14 +188,6 @@ def read_runs(
     return runs, next(has, None)
 
 
-def contexts_behind(run: FilterRun) -> int:
-    """The contexts behind each accuracy of a run that is done; 0 where it is not known yet."""
-    contexts = run.artifact.summary.get("contexts")
-    if run.recipe is None or not isinstance(contexts, int):
-        return 0
-    return contexts - round(contexts * run.recipe.filter.train_share)
-
-
 class RunsPanel(QWidget):
     """A line per run, newest first: the shown one in words, the others with a box to overlay."""
 

@@ -12,11 +12,13 @@ from pytestqt.qtbot import QtBot
 from test_filtering_page import iteration, run, wait
 
 from swag_studio import evidence as clues
-from swag_studio.diagnosis import Advice, Diagnosis, Finding
+from swag_studio.advice import Advice
+from swag_studio.diagnosis import Diagnosis
 from swag_studio.evidence import Clue, Evidence
 from swag_studio.project import Project
 from swag_studio.records import Context
 from swag_studio.series import Verdict
+from swag_studio.standings import Finding
 from swag_studio.ui.diagnosis_panel import (
     DiagnosisPanel,
     exhausted_words,
@@ -203,8 +205,7 @@ def test_advice_leads_to_the_recipe(qtbot: QtBot, workspace: Workspace) -> None:
     panel.show_diagnosis(Diagnosis((finding,), (advice,), 0.34, "It stalls. So it is."), ())
     assert (panel.summary.text(), panel.more.text()) == (
         "It stalls.",
-        "So it is. Of the contexts with an easy distractor, 34% have no harder candidate left: "
-        "more candidates would help.",
+        "So it is. Of the contexts with an easy distractor, 34% have no harder candidate left.",
     )
     assert texts(panel.members) == [["bag of words", "■ stalled at 41% since iteration 30", ""]]
     asked: list[str] = []

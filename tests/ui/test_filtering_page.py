@@ -14,15 +14,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
-from swag_studio.diagnosis import Advice, Diagnosis, Finding
+from swag_studio.advice import Advice
+from swag_studio.diagnosis import Diagnosis
 from swag_studio.events import Metric, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import Recipe
 from swag_studio.records import Artifact, SourceInfo
 from swag_studio.series import verdict
+from swag_studio.standings import Finding
 from swag_studio.ui import filter_curves_panel as panel
 from swag_studio.ui.charts import Chart
-from swag_studio.ui.filtering_page import FilteringPage, contexts_behind, plan_words, progress_words
+from swag_studio.ui.filtering_page import FilteringPage, plan_words, progress_words
 from swag_studio.ui.runs_panel import FilterRun, RunPoints, differences
 from swag_studio.ui.theme import DARK
 from swag_studio.ui.workspace import Workspace
@@ -375,13 +377,6 @@ def test_differences_are_told_where_the_filter_sees_them() -> None:
     assert differences(of(filter__mlp_width=64), of()) == "MLP width 64 instead of 2048"
     unreadable = FilterRun.of(Artifact("filter", 1, "", "", True, "[new]\nx = 1"), [])
     assert "another version" in differences(unreadable, of())
-
-
-def test_the_tested_contexts_are_those_that_an_iteration_leaves_aside() -> None:
-    toml = Recipe().to_toml()  # trains on four of five
-    done = Artifact("filter", 1, "", "", True, toml, {"contexts": 359})
-    assert contexts_behind(FilterRun.of(done, [])) == 72
-    assert contexts_behind(FilterRun.of(Artifact("filter", 1, "", "", False, toml), [])) == 0
 
 
 def test_a_run_of_one_member_has_a_head() -> None:
