@@ -244,11 +244,13 @@ class ReleasePage(Page):
         if not outlook.questions:
             if self._simulated_wait():
                 return "Simulated annotators judged: count them to try a release.", "", ""
-            return (
-                "Have endings judged, or make a draft of unchecked ones.",
-                "Annotate",
-                "Annotate ›",
+            drafts = [w.name for w in self.written if w.draft]
+            hint = (
+                f"The {drafts[0]} has unchecked ones, see Releases. Next: have them judged."
+                if drafts
+                else "Have endings judged, or make a draft of unchecked ones."
             )
+            return hint, "Annotate", "Annotate ›"
         if self._is_checked and self._written_as:
             return f"Release {self._written_as} holds this. Next: what it gives away.", "Audit", (
                 "Audit ›"

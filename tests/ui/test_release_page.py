@@ -154,6 +154,13 @@ def test_nothing_judged_leads_to_the_annotators(
     page = shown(qtbot, workspace)
     assert page.counts.told.text() == "No question yet."
     assert page.action.text() == "Annotate ›"
+    assert "make a draft" in page.hint.text()
+    project = workspace.project
+    project.finish(project.begin("release", project.recipe), {"questions": 3})
+    page.refresh(frozenset({"releases"}))
+    read(qtbot, workspace)
+    assert "The draft v1 has unchecked ones" in page.hint.text()
+    assert page.action.text() == "Annotate ›"
 
 
 def test_another_choice_is_counted_anew(
