@@ -171,6 +171,18 @@ def test_what_is_excluded_never_returns_and_all_else_stays(project: Project) -> 
     assert current.summary["feedback"]["affected"] == 14  # type: ignore[index]
 
 
+def test_where_all_is_gibberish_as_many_others_come_in(project: Project) -> None:
+    before = assigned(project, 1)
+    everything: dict[int, Label] = dict.fromkeys(range(1, 5), "gibberish")
+    for context in before:
+        judge(project, context, {"a0": everything})
+    list(filter_again(project, iterations=1))
+    first = AssignmentLog(project.root / "filter" / "v2").initial()
+    assert first is not None and len(first) == CONTEXTS
+    for context, rows in zip(before, first.rows.tolist(), strict=True):
+        assert len({*rows}) == 4 and {*rows}.isdisjoint(row for _, _, row in before[context])
+
+
 def test_what_a_curator_took_from_the_pool_is_where_the_run_starts(project: Project) -> None:
     context, slots = next(iter(assigned(project, 1).items()))
     pool, corpus = Pool.open(project.root / "pool/v1"), Corpus.load(project.root / "prepared/v1")
