@@ -8,9 +8,15 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from made_run import make_store
 
-from swag_studio.engine.questions import Spool, labels, placed
+from swag_studio.cases import CaseReader
+from swag_studio.engine.questions import Outcome, QuestionMaker, Spool, labels, placed
+from swag_studio.judging import Annotator, Judgement, Label
+from swag_studio.policy import VerificationPolicy
 from swag_studio.records import SPLITS, Distractor, Question
+from swag_studio.store import Store
+from swag_studio.verification import draw_task
 
 
 def question(number: int, split: str = "train", text: str = "x") -> Question:
@@ -59,3 +65,64 @@ def test_the_file_gives_back_what_was_put_in(tmp_path: Path) -> None:
     for before, (after, _) in zip(put, read, strict=True):
         assert placed(before, after.label, 4) == after
     assert list(spool) == [q for q, _ in read]  # each reading is the same
+
+
+# --- what becomes of a context -------------------------------------------------------------------
+
+TWO = VerificationPolicy(judgements=2)
+SAID: dict[str, tuple[Label, ...]] = {
+    "found": ("likely", *["unlikely"] * 5),
+    "missed": ("unlikely", "likely", "likely", *["unlikely"] * 3),
+}
+
+
+def judged(store: Store, context: str, said: str, *people: str) -> None:
+    """The context's first task, answered alike by some: the found ending best, or neither."""
+    task = draw_task(context, store.assigned_of(1, [context])[context], 1, 7, TWO)
+    store.put_tasks([task])
+    best, second = (0, 1) if said == "found" else (1, 2)
+    store.add_judgements([Judgement(task.id, who, SAID[said], best, second) for who in people])
+
+
+def made_of(store: Store, unverified: bool) -> dict[str, Outcome]:
+    maker = QuestionMaker(store, TWO, 7, unverified, {"robot"})
+    cases = CaseReader(store, 1, 1, frozenset()).read([c.id for c in store.contexts(1)], True)
+    return {outcome.context.id: outcome for outcome in maker.outcomes(cases)}
+
+
+def test_what_becomes_of_contexts_that_few_or_none_judged(tmp_path: Path) -> None:
+    store = make_store(tmp_path, 6)
+    for who, kind in (("ann", "person"), ("bob", "person"), ("robot", "simulated")):
+        store.put_annotator(Annotator(who, who, kind))  # type: ignore[arg-type]
+    untouched, half, people, mixed, missed, excluded = (c.id for c in store.contexts(1))
+    judged(store, half, "found", "robot")  # one of two
+    judged(store, people, "found", "ann", "bob")
+    judged(store, mixed, "found", "ann", "robot")
+    judged(store, missed, "missed", "ann", "bob")
+    judged(store, excluded, "found", "ann", "bob")
+    before = store.curated(1, excluded)
+    after = dataclasses.replace(before, excluded=True)
+    store.apply_edits(1, "Cura", "Exclude", {excluded: (before, after)})
+    for unverified in (False, True):
+        made = made_of(store, unverified)
+        pending = "" if unverified else "not judged"
+        assert {id: outcome.left_out for id, outcome in made.items()} == {
+            untouched: pending,
+            half: pending,
+            people: "",
+            mixed: "",
+            missed: "reannotate",
+            excluded: "excluded",
+        }
+        questions = {id: outcome.questions for id, outcome in made.items()}
+        told = {id: (q.verified, q.simulated) for id, qs in questions.items() for q in qs}
+        # What a simulated annotator began is nobody's word.
+        expected = {people: (True, False), mixed: (True, True)}
+        assert told == expected | (
+            dict.fromkeys((untouched, half), (False, False)) if unverified else {}
+        )
+        for id, (q,) in ((id, qs) for id, qs in questions.items() if qs):
+            wrong = {d.id for d in q.distractors}
+            assert len(wrong) == 4 and wrong < {*store.assigned_of(1, [id])[id][1:]}
+            assert q.endings == (q.right, *(d.text for d in q.distractors[:3]))
+    store.close()
