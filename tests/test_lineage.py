@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from swag_studio import recipe as recipes
-from swag_studio.lineage import ancestor
+from swag_studio.errors import ProjectError
+from swag_studio.lineage import Lineage, ancestor
 from swag_studio.project import Project
 from swag_studio.recipe import STAGE_FORMAT, STAGES
 
@@ -76,3 +77,5 @@ def test_what_was_removed_or_never_finished_is_no_ancestor(tmp_path: Path) -> No
         (run,) = project.store.artifacts("filter")
         assert ancestor(project, run, "generate") is None
         assert ancestor(project, run, "prepare") is not None
+        with pytest.raises(ProjectError, match=r"What run 1 .* was made from is gone"):
+            Lineage.of(project)
