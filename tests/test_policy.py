@@ -30,6 +30,20 @@ def test_a_policy_survives_json(policy: VerificationPolicy) -> None:
     assert VerificationPolicy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy
 
 
+def test_the_defaults_are_the_papers() -> None:
+    """One judgement; the found ending among the best two; 3 or 4 wrong endings; an extra question
+    of the first round alone; and a first round with two more before a context is surprising."""
+    default = VerificationPolicy()
+    assert (
+        VerificationPolicy.from_dict({})
+        == default
+        == VerificationPolicy.from_dict(default.to_dict())
+    )
+    assert (default.judgements, default.top_places) == (1, 2)
+    assert (default.distractors_needed, default.distractors_most) == (3, 4)
+    assert (default.extra_questions, default.extra_rounds, default.further_rounds) == (True, 1, 2)
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -72,15 +72,16 @@ def test_the_file_gives_back_what_was_put_in(tmp_path: Path) -> None:
 TWO = VerificationPolicy(judgements=2)
 SAID: dict[str, tuple[Label, ...]] = {
     "found": ("likely", *["unlikely"] * 5),
+    "best of bad": ("unlikely",) * 6,
     "missed": ("unlikely", "likely", "likely", *["unlikely"] * 3),
 }
 
 
 def judged(store: Store, context: str, said: str, *people: str) -> None:
-    """The context's first task, answered alike by some: the found ending best, or neither."""
+    """The context's first task, answered alike by some: the found ending best, or missed."""
     task = draw_task(context, store.assigned_of(1, [context])[context], 1, 7, TWO)
     store.put_tasks([task])
-    best, second = (0, 1) if said == "found" else (1, 2)
+    best, second = (1, 2) if said == "missed" else (0, 1)
     store.add_judgements([Judgement(task.id, who, SAID[said], best, second) for who in people])
 
 
@@ -97,7 +98,7 @@ def test_what_becomes_of_contexts_that_few_or_none_judged(tmp_path: Path) -> Non
     untouched, half, people, mixed, missed, excluded = (c.id for c in store.contexts(1))
     judged(store, half, "found", "robot")  # one of two
     judged(store, people, "found", "ann", "bob")
-    judged(store, mixed, "found", "ann", "robot")
+    judged(store, mixed, "best of bad", "ann", "robot")
     judged(store, missed, "missed", "ann", "bob")
     judged(store, excluded, "found", "ann", "bob")
     before = store.curated(1, excluded)
@@ -121,6 +122,8 @@ def test_what_becomes_of_contexts_that_few_or_none_judged(tmp_path: Path) -> Non
         assert told == expected | (
             dict.fromkeys((untouched, half), (False, False)) if unverified else {}
         )
+        types = {id: q.right_type for id, qs in questions.items() for q in qs if q.verified}
+        assert types == {people: "pos", mixed: "unl"}
         for id, (q,) in ((id, qs) for id, qs in questions.items() if qs):
             wrong = {d.id for d in q.distractors}
             assert len(wrong) == 4 and wrong < {*store.assigned_of(1, [id])[id][1:]}
