@@ -9,13 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QScrollArea,
-    QSizePolicy,
-    QStackedWidget,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QScrollArea, QTabWidget, QWidget
 
 from swag_studio.events import Progress
 from swag_studio.project import StageState
@@ -27,6 +21,7 @@ from swag_studio.ui.page import (
     STATE_ROLES,
     STATE_WORDS,
     Page,
+    Stack,
     card,
     prose,
     scrolled,
@@ -55,32 +50,26 @@ class _Opened:
     index: ContextIndex
 
 
-class Worded(QStackedWidget):
+class Worded(Stack):
     """A widget, or in its place words that say why there is nothing to show."""
 
     def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.words = prose()
-        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._page = card(self.words, margins=40)
-        self._content = content
-        self.addWidget(self._page)
-        self.addWidget(content)
+        words = prose()
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        page = card(words, margins=40)
+        super().__init__(page, content, parent=parent)
+        self.words, self._page, self._content = words, page, content
         self.setContentsMargins(0, 8, 0, 0)
 
     def say(self, text: str, role: str = "muted") -> None:
         """Shows words."""
         self.words.setText(text)
         set_role(self.words, role)
-        self.setCurrentWidget(self._page)
+        self.show_only(self._page)
 
     def show_content(self) -> None:
         """Shows the widget."""
-        self.setCurrentWidget(self._content)
-
-    def hasHeightForWidth(self) -> bool:
-        """Words take the room that there is: the widget below them asks for none."""
-        return self.currentWidget() is self._content and super().hasHeightForWidth()
+        self.show_only(self._content)
 
 
 class CandidatesPage(Page):
@@ -112,9 +101,7 @@ class CandidatesPage(Page):
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName("Candidates, giveaways and recipe")
         self.tabs.setDocumentMode(True)
-        # As high as there is room: what does not fit scrolls within its tab.
-        self.tabs.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.keep_height(self.tabs, 27)
+        self.keep_height(both, 22)  # what does not fit scrolls within the other tabs
         self.tabs.addTab(self.pool, "Candidates")
         self._giveaways_tab = _scrolling(self.giveaways, "Giveaways")
         self.tabs.addTab(self._giveaways_tab, "Giveaways")

@@ -100,8 +100,13 @@ FEATURE_COLUMNS = (
         lambda v: f"{v:+.1%}",
         help="What the 4-way accuracy loses when the figure is shuffled among the endings",
     ),
-    Column("Mean, found", lambda c: c.found, lambda v: f"{v:.2f}"),
-    Column("Mean, distractors", lambda c: c.assigned, lambda v: f"{v:.2f}"),
+    Column("In found", lambda c: c.found, lambda v: f"{v:.2f}", help="Mean over found endings"),
+    Column(
+        "In distractors",
+        lambda c: c.assigned,
+        lambda v: f"{v:.2f}",
+        help="Mean over the distractors that stand now",
+    ),
 )
 CONTEXT_COLUMNS = (
     Column("First sentence", lambda c: c.sent1, stretch=True),

@@ -61,7 +61,7 @@ VERDICTS: dict[series.State, tuple[str, str, str]] = {
     "falling": ("↓", "falling", "good"),
     "rising": ("↑", "rising", "warn"),
     "at_chance": ("✓", "at chance", "good"),
-    "near_chance": ("✓", "near chance", "good"),
+    "near_chance": ("≈", "near chance", "good"),
     "stalled": ("■", "stalled", "bad"),
 }
 
@@ -361,6 +361,5 @@ class CurvesPanel(QWidget):
 def short(verdict: series.Verdict) -> str:
     """ "■ stalled since 30": the verdict for a narrow column."""
     mark, word, _ = VERDICTS[verdict.state]
-    level = verdict.state in ("at_chance", "near_chance", "stalled")
-    since = f" since {verdict.since}" if level else ""
+    since = f" since {verdict.since}" if verdict.state == "stalled" else ""
     return f"{mark} {word}{since}"

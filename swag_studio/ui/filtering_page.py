@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QTabWidget, QWidget
 
 from swag_studio import evidence as clues
 from swag_studio.diagnosis import Diagnosis, contexts_tested, diagnose
@@ -21,7 +21,7 @@ from swag_studio.ui.diagnosis_panel import DiagnosisPanel
 from swag_studio.ui.filter_curves_panel import CurvesPanel
 from swag_studio.ui.forms import RecipeForm
 from swag_studio.ui.late import Late
-from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, card, scrolled, set_role
+from swag_studio.ui.page import STATE_ROLES, STATE_WORDS, Page, Stack, card, scrolled, set_role
 from swag_studio.ui.runs_panel import WAYS, FilterRun, read_runs
 from swag_studio.ui.theme import ems
 from swag_studio.ui.watch_panel import WatchPanel
@@ -80,9 +80,8 @@ class FilteringPage(Page):
         layout = empty.layout()
         assert layout is not None
         layout.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.first = QStackedWidget()
-        self.first.addWidget(empty)
-        self.first.addWidget(self.curves)
+        self.empty = empty
+        self.first = Stack(empty, self.curves)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.setAccessibleName("Views of the filter runs")
@@ -227,7 +226,7 @@ class FilteringPage(Page):
         self._list_runs()
         ticked = [v for v in self.curves.runs.overlaid if shown is None or v != shown.version]
         self.curves.show_runs(shown, [self.runs[v] for v in ticked if v in self.runs])
-        self.first.setCurrentIndex(1 if shown is not None else 0)
+        self.first.show_only(self.curves if shown is not None else self.empty)
         for tab in (self.diagnosis_tab, self.watch_tab):
             self.tabs.setTabEnabled(self.tabs.indexOf(tab), shown is not None)
         version = shown.version if shown is not None else None

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Left to right, then top to bottom; its height depends on its width."""
+    """Left to right, then top to bottom; its height depends on its width. Rows are centred."""
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 4) -> None:
         super().__init__(parent)
@@ -53,15 +53,29 @@ class FlowLayout(QLayout):
         """Places the items in `rect`, or only tells the height that they take."""
         margins = self.contentsMargins()
         inner = rect.marginsRemoved(margins)
-        x, y, row = inner.x(), inner.y(), 0
+        y = inner.y()
+        for row in self._rows(inner.width()):
+            x, height = inner.x(), max(item.sizeHint().height() for item in row)
+            for item in row:
+                size = item.sizeHint()
+                if move:
+                    item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
+                x += size.width() + self.spacing()
+            y += height + self.spacing()
+        last = self.spacing() if y > inner.y() else 0
+        return y - last - rect.y() + margins.bottom()
+
+    def _rows(self, width: int) -> list[list[QLayoutItem]]:
+        """The items that are shown, as many in a row as fit."""
+        rows: list[list[QLayoutItem]] = []
+        left = 0
         for item in self._items:
             if item.isEmpty():
                 continue
-            size = item.sizeHint()
-            if x > inner.x() and x + size.width() > inner.right() + 1:
-                x, y, row = inner.x(), y + row + self.spacing(), 0
-            row = max(row, size.height())
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), size))
-            x += size.width() + self.spacing()
-        return y + row - rect.y() + margins.bottom()
+            needed = item.sizeHint().width()
+            if not rows or needed > left:
+                rows.append([])
+                left = width
+            rows[-1].append(item)
+            left -= needed + self.spacing()
+        return rows

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLabel, QStackedWidget, QWidget
 
 from swag_studio.events import Metric, Progress
 from swag_studio.project import StageState
@@ -58,9 +58,7 @@ class LanguageModelsPage(Page):
         parts.setStretchFactor(0, 3)
         parts.setStretchFactor(1, 2)
         parts.setSizes([780, 420])
-        # A page that wraps text is asked for its best height, not its least: it takes what is left.
-        parts.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.keep_height(parts, 28)
+        self.parts = parts
         self.body.addWidget(parts)
 
     # --- hooks ---------------------------------------------------------------------------
@@ -152,6 +150,7 @@ class LanguageModelsPage(Page):
             self._put(store.metrics(self.stage, artifact.version, "perplexity"))
 
     def _show_samples(self, artifact: Artifact | None) -> None:
+        self.keep_height(self.parts, 18 if artifact is None else 28)
         if artifact is None:
             self.samples.show_models(None, {})
         else:

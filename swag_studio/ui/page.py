@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -92,6 +92,11 @@ class Page(QWidget):
         layout.addLayout(top)
         layout.addLayout(self.body, 1)
 
+    def heightForWidth(self, width: int) -> int:
+        """The least that its layout can do with: what is higher than the window scrolls."""
+        layout = self.layout()
+        return layout.totalMinimumHeightForWidth(width) if layout is not None else -1
+
     # --- hooks ---------------------------------------------------------------------------
 
     @classmethod
@@ -166,9 +171,41 @@ def grow(dialog: QDialog) -> None:
         resize_on_screen(dialog, dialog.width(), max(dialog.height(), needed))
 
 
+class Stack(QWidget):
+    """Widgets of which one is shown. The others have no say in how much room there must be."""
+
+    def __init__(self, *widgets: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for widget in widgets:
+            layout.addWidget(widget)
+        self.show_only(widgets[0])
+
+    @property
+    def shown(self) -> QWidget:
+        """The widget that is shown."""
+        return self._shown
+
+    def show_only(self, widget: QWidget) -> None:
+        """Shows this one of the widgets."""
+        self._shown = widget
+        layout = self.layout()
+        assert layout is not None
+        for other in (layout.itemAt(i).widget() for i in range(layout.count())):
+            other.setVisible(other is widget)
+
+
+class Parts(QSplitter):
+    """It takes what height there is and asks for its least: what wraps text asks for its best."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self.minimumSizeHint().height())
+
+
 def splitter(orientation: Qt.Orientation) -> QSplitter:
     """Parts that a person can size against each other; none can be lost."""
-    parts = QSplitter(orientation)
+    parts = Parts(orientation)
     parts.setChildrenCollapsible(False)
     parts.setHandleWidth(8)
     return parts

@@ -43,7 +43,7 @@ class NotesPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.flags = {flag: QCheckBox(f"&{i}  {flag}") for i, flag in enumerate(FLAGS, 1)}
-        flow = FlowLayout(spacing=12)
+        flow = FlowLayout(spacing=8)
         for flag, box in self.flags.items():
             box.setToolTip(f"Key {box.text()[1]} in the tables")
             box.clicked.connect(lambda on, flag=flag: self.flagged.emit(flag, on))

@@ -6,12 +6,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QPushButton,
-    QSizePolicy,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -23,7 +21,7 @@ from swag_studio.records import Artifact
 from swag_studio.reviewing import FLAGS, Curated, ReviewFilter, ReviewRow
 from swag_studio.store import Store
 from swag_studio.ui.flow import FlowLayout
-from swag_studio.ui.page import Page, card, set_role, splitter
+from swag_studio.ui.page import Page, Stack, card, set_role, splitter
 from swag_studio.ui.review_actions import Actions
 from swag_studio.ui.review_detail import NO_CONTEXT, DetailPanel
 from swag_studio.ui.review_dialogs import label
@@ -106,10 +104,9 @@ class ReviewPage(Page):
         parts.setSizes([640, 560])
         parts.setStretchFactor(0, 1)
         parts.setStretchFactor(1, 1)
-        parts.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self._fit()
-        content = QWidget()
-        layout = QVBoxLayout(content)
+        self.keep_height(parts, _LINES)
+        self.content = QWidget()
+        layout = QVBoxLayout(self.content)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
         layout.addLayout(top)
@@ -118,20 +115,9 @@ class ReviewPage(Page):
         layout.addWidget(parts, 1)
         self.words = label(role="muted")
         self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(card(self.words, margins=40))
-        self.stack.addWidget(content)
+        self.worded = card(self.words, margins=40)
+        self.stack = Stack(self.worded, self.content)
         self.body.addWidget(self.stack)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
-
-    def _fit(self) -> None:
-        """Below this the page scrolls: what wraps text asks for its best height, not its least."""
-        if hasattr(self, "parts"):  # Qt tells of the font before __init__ has run
-            self.parts.setMinimumHeight(_LINES * self.fontMetrics().lineSpacing())
 
     def _connect(self) -> None:
         self.versions.picked.connect(self.show_version)
@@ -233,7 +219,7 @@ class ReviewPage(Page):
             self._ask_about()
             self._ask_rows()
             return
-        if self.stack.currentIndex() == 0:
+        if self.stack.shown is self.worded:
             self._say("Reading the contexts …")
         self.filters.show_saved(self.store.people_setting(_SAVED, {}))
 
@@ -250,7 +236,7 @@ class ReviewPage(Page):
 
     def _show_table(self) -> None:
         self._opened = self.version
-        self.stack.setCurrentIndex(1)
+        self.stack.show_only(self.content)
         self._ask_about()
         self._ask_rows()
 
@@ -281,7 +267,7 @@ class ReviewPage(Page):
     def _say(self, text: str, role: str = "muted") -> None:
         self.words.setText(text)
         set_role(self.words, role)
-        self.stack.setCurrentIndex(0)
+        self.stack.show_only(self.worded)
 
     def _failed(self, text: str) -> None:
         self._opened = 0
@@ -311,7 +297,7 @@ class ReviewPage(Page):
         if others:
             self.warning.setText("⚠ " + human_work_of(others))
             self._other = max(others)
-            self.other.setText(f"Show version {self._other}")
+            self.other.setText(f"Show run {self._other}")
 
     def _show_name(self, name: str) -> None:
         self.who.setText(f"You are {name} …" if name else "Your name …")

@@ -208,7 +208,7 @@ def names_of(store: Store) -> dict[str, str]:
 def human_work_of(work: Mapping[int, tuple[int, int]]) -> str:
     """What people did on older runs, in words; a newer run begins without it."""
     parts = [
-        f"version {version} has {count(changed, 'context')} changed and {judged:,} judged"
+        f"run {version} has {count(changed, 'context')} changed and {judged:,} judged"
         for version, (changed, judged) in sorted(work.items())
     ]
     told = "; ".join(parts)

@@ -25,7 +25,7 @@ class RunPicker(QComboBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Version of the filter")
+        self.setAccessibleName("Filter run")
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.activated.connect(self._pick)
 
@@ -36,7 +36,7 @@ class RunPicker(QComboBox):
             self.clear()
             for version in versions:
                 newest = ", the newest" if version == versions[0] and len(versions) > 1 else ""
-                self.addItem(f"Filter version {version}{newest}", version)
+                self.addItem(f"Filter run {version}{newest}", version)
         self.setCurrentIndex(self.findData(shown))
 
     def _pick(self, _: int) -> None:

@@ -152,7 +152,10 @@ def differences(run: FilterRun, shown: FilterRun) -> str:
             label = _SECTIONS[section] + _lowered(readable(name))
             mine, theirs = (tuple(v) if isinstance(v, list) else v for v in (mine, theirs))
             parts.append(f"{label} {text_of(mine)} instead of {text_of(theirs)}")
-    return "; ".join(parts) or "the same recipe on other captions"
+    return (
+        "; ".join(parts)
+        or "the same recipe, on other captions or by another version of the program"
+    )
 
 
 def _lowered(label: str) -> str:

@@ -78,6 +78,7 @@ class SourcesPage(Page):
         row.setSizes([1150, 1000])
         self.below.addWidget(row)
         self.below.addWidget(self.examples)
+        self.below.setSizes([450, 550])
         self.captions = _Fitting()
         column = QVBoxLayout(self.captions)
         column.setContentsMargins(0, 8, 0, 0)
@@ -91,9 +92,8 @@ class SourcesPage(Page):
         self.tabs.setAccessibleName("Captions and recipe")
         self.tabs.addTab(self.captions, "Captions")
         self.tabs.addTab(self.recipe_tab, "Recipe")
-        self.tabs.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.keep_height(self.tabs, 27)
-        self.keep_height(self.below, 22)
+        self.keep_height(self.panel.tables, 6)
+        self.keep_height(self.below, 25)
         self.body.addWidget(self.tabs, 1)
         self.queue.changed.connect(self._layout_changed)
 
@@ -120,6 +120,7 @@ class SourcesPage(Page):
         line.setSpacing(12)
         for widget in (self.drop_words, self.choose_button, formats):
             line.addWidget(widget)
+        line.addStretch(0)
         return self.drop_area
 
     def _show_drop_area(self, *, large: bool) -> None:
@@ -144,6 +145,7 @@ class SourcesPage(Page):
         sources = bool(self.table.rows_model.rows)
         looking = not (self.panel.isHidden() or self.panel.tables.isHidden())
         self.below.setVisible(sources and not looking)
+        self.formats.setVisible(not looking)
         self._show_drop_area(large=not (self.table.rows_model.rows or self.queue.files))
 
     # --- files -------------------------------------------------------------------------------

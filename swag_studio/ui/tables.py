@@ -180,6 +180,7 @@ class Table(QTableView):
         super().__init__(parent)
         self.rows_model = model or TableModel(columns, self)
         self.empty, self._most = empty, most
+        self._wanted: dict[int, int] = {}  # width of each column that stretches
         self.setModel(self.rows_model)
         self.setAccessibleName(name)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -276,8 +277,10 @@ class Table(QTableView):
             if column.optional:
                 self.setColumnHidden(i, all(column.value(row) in (None, "") for row in rows))
             if not column.stretch:
-                wanted = max(self.sizeHintForColumn(i), header.sectionSizeHint(i)) + 12
+                wanted = max(self.sizeHintForColumn(i) + 12, header.sectionSizeHint(i))
                 self.setColumnWidth(i, min(widest, wanted))
+            elif not self.isColumnHidden(i):
+                self._wanted[i] = self.sizeHintForColumn(i) + 12
         self._stretch()
         self._fit_height()
 
@@ -291,11 +294,27 @@ class Table(QTableView):
             self.setFixedHeight(header.sizeHint().height() + count * height + bar + 4)
 
     def _stretch(self) -> None:
-        """Shares what width is left among the columns that stretch; none gets unreadably narrow."""
+        """Shares what width is left among the columns that stretch; none gets unreadably narrow.
+
+        Evenly, but what one does not need goes to those that need more.
+        """
         columns = list(enumerate(self.rows_model.columns))
         wide = [i for i, c in columns if c.stretch and not self.isColumnHidden(i)]
         taken = sum(self.columnWidth(i) for i, c in columns if not c.stretch)  # 0 where hidden
         self.horizontalHeader().setStretchLastSection(not wide)
-        for i in wide:
-            rest = (self.viewport().width() - taken) // len(wide)
-            self.setColumnWidth(i, max(ems(self, _NARROWEST), rest))
+        shares = shared(self.viewport().width() - taken, [self._wanted.get(i, 0) for i in wide])
+        for i, width in zip(wide, shares, strict=True):
+            self.setColumnWidth(i, max(ems(self, _NARROWEST), width))
+
+
+def shared(width: int, wanted: Sequence[int]) -> list[int]:
+    """A width for each of some columns: even shares, but nobody keeps what another lacks.
+
+    Of 100, those who want 20 and 90 get 20 and 80; what nobody wants is spread evenly.
+    """
+    shares, left = [0] * len(wanted), max(0, width)
+    for rank, i in enumerate(sorted(range(len(wanted)), key=lambda i: wanted[i])):
+        shares[i] = min(wanted[i], left // (len(wanted) - rank))
+        left -= shares[i]
+    spare, rest = divmod(left, len(wanted) or 1)
+    return [share + spare + (i < rest) for i, share in enumerate(shares)]

@@ -594,11 +594,11 @@ def test_figures_that_cannot_be_read_are_told_and_tried_again(
         patched.setattr(readings, "read_figures", fails)
         page.tabs.setCurrentIndex(AGREEMENT)
         read(qtbot, page)
-        assert page.worded[AGREEMENT].currentWidget() is not page.agreement_tab
+        assert page.worded[AGREEMENT].shown is not page.agreement_tab
     page.tabs.setCurrentIndex(0)
     page.tabs.setCurrentIndex(AGREEMENT)
     read(qtbot, page)
-    assert page.worded[AGREEMENT].currentWidget() is page.agreement_tab
+    assert page.worded[AGREEMENT].shown is page.agreement_tab
 
 
 def test_nothing_is_read_while_the_page_is_not_seen(

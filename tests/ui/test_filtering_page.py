@@ -116,7 +116,7 @@ def source(project: Project) -> None:
 def test_an_empty_project_says_what_to_do(page: FilteringPage, read: Callable[[], None]) -> None:
     read()
     assert page.status.text() == "no captions yet"
-    assert page.first.currentIndex() == 0 and not page.curves.isVisible()
+    assert page.first.shown is page.empty and not page.curves.isVisible()
     assert "2 iterations with the MLP alone, then 24 iterations" in page.empty_words.text()
     assert "up to 3 of the 9 distractors" in page.empty_words.text()
     assert [page.tabs.isTabEnabled(i) for i in range(4)] == [True, False, False, True]
@@ -146,7 +146,7 @@ def test_a_kept_run_is_drawn_and_told(
     assert page.hint.text().startswith(
         "The ensemble solves 44% of 4-way questions, 60% of unfiltered ones; chance 25%."
     )
-    assert page.first.currentIndex() == 1
+    assert page.first.shown is page.curves
     chart = page.curves.main
     assert [s.label for s in chart.plot.series.values()] == [
         "ensemble", "MLP", "bag of words", "CNN", "POS biLSTM", "ensemble, unfiltered",
@@ -373,7 +373,10 @@ def test_differences_are_told_where_the_filter_sees_them() -> None:
         "language model epochs at most 3 instead of 15; members mlp, bow instead of mlp, bow, cnn, "
         "pos; epochs at most 4 instead of 10; probe off instead of on"
     )
-    assert differences(of(release__distractors=4), of()) == "the same recipe on other captions"
+    assert (
+        differences(of(release__distractors=4), of())
+        == "the same recipe, on other captions or by another version of the program"
+    )
     assert differences(of(filter__mlp_width=64), of()) == "MLP width 64 instead of 2048"
     unreadable = FilterRun.of(Artifact("filter", 1, "", "", True, "[new]\nx = 1"), [])
     assert "another version" in differences(unreadable, of())

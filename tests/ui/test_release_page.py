@@ -255,7 +255,7 @@ def test_all_speaks_of_the_run_that_was_picked(
     page = two_runs
     picker = page.run_bar.picker
     items = [picker.itemText(i) for i in range(picker.count())]
-    assert items == ["Filter version 2, the newest", "Filter version 1"]
+    assert items == ["Filter run 2, the newest", "Filter run 1"]
     checked(qtbot, page, settle)
     assert page.next.write.isEnabled() and page.questions.of.count() == 1
     pick(qtbot, page, 1)

@@ -155,14 +155,14 @@ def dialog(page: ReviewPage, kind: type) -> object:
 
 def test_before_the_filter_it_says_what_will_be_here(qtbot: QtBot, workspace: Workspace) -> None:
     page = opened(qtbot, workspace)
-    assert page.words.text() == NOTHING_YET and page.stack.currentIndex() == 0
+    assert page.words.text() == NOTHING_YET and page.stack.shown is page.worded
     with qtbot.waitSignal(page.go_to) as went:
         qtbot.mouseClick(page.action, LEFT)
     assert went.args == ["Filtering"]
 
 
 def test_a_run_of_before_gets_its_table(page: ReviewPage) -> None:
-    assert page.store.review_ready(VERSION) and page.stack.currentIndex() == 1
+    assert page.store.review_ready(VERSION) and page.stack.shown is page.content
     assert page.filters.counts.text() == f"{CONTEXTS} contexts"
     first = page.store.review_rows([int(page.table.rows_model.ids[0])])[0]
     shown = cells(page)
@@ -670,7 +670,7 @@ def test_a_newer_run_says_where_human_work_stands(
     page.versions.activated.emit(0)
     settle(qtbot, workspace)
     assert page.filters.counts.text() == "9 contexts"
-    assert f"version {VERSION} has 1 context changed and 0 judged" in page.warning.text()
+    assert f"run {VERSION} has 1 context changed and 0 judged" in page.warning.text()
     looked_at = list(store.assigned(VERSION))[20][0]  # which the newer run has not
     page.show_context(looked_at, VERSION)
     settle(qtbot, workspace)
