@@ -79,12 +79,18 @@ class ReleaseDiff:
                 lines.append(f"{word} by split: {told}.")
         for word in ("added", "removed", "changed"):
             if names := [name for name, how in self.files.items() if how == word]:
-                lines.append(f"Files {word}: {', '.join(names)}.")
+                rest = len(names) - _MOST_NAMED
+                told = ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+                lines.append(f"Files {word}: {told}.")
         shown = list(self.settings.items())[:_MOST_NAMED]
-        lines += [f"{key}: {before} -> {after}" for key, (before, after) in shown]
+        lines += [f"{key}: {_said(before)} -> {_said(after)}" for key, (before, after) in shown]
         if more := len(self.settings) - len(shown):
             lines.append(f"and {more} more settings.")
         return lines
+
+
+def _said(value: Any) -> str:
+    return "nothing" if value in (None, "", [], {}) else str(value)
 
 
 def compare(first: Path, second: Path) -> ReleaseDiff:
@@ -143,7 +149,7 @@ class _Facts(NamedTuple):
         if self.wrong != other.wrong:
             yield "wrong endings"
         elif self.right == other.right and self.order != other.order:
-            yield "order"
+            yield "order of the options"
         if self.judged != other.judged:
             yield "verdict"
 

@@ -50,7 +50,7 @@ CHANGES: list[tuple[Any, tuple[str, ...]]] = [
     (other_right, ("right ending",)),
     (other_wrong, ("wrong endings", "verdict")),
     (other_fourth, ("wrong endings",)),
-    (swapped, ("order",)),
+    (swapped, ("order of the options",)),
     (lambda q: dataclasses.replace(q, full_source="gold1-orig"), ("verdict",)),
     (lambda q: dataclasses.replace(q, right_type="unl"), ("verdict",)),
     (lambda q: q, ()),
@@ -128,6 +128,12 @@ def test_five_settings_are_named_and_the_others_counted(tmp_path: Path) -> None:
                          "and 2 more settings."]  # fmt: skip
 
 
+def test_five_files_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    release = write_release(tmp_path / "1.0.0", clean_set(6))
+    told = dataclasses.replace(compare(release, release), files=dict.fromkeys("abcdefg", "added"))
+    assert told.words()[-1] == "Files added: a, b, c, d, e and 2 more."
+
+
 def test_settings_and_files(tmp_path: Path) -> None:
     questions = clean_set(6)
     policy = {"policy": {"distractors_needed": 3}}
@@ -146,7 +152,7 @@ def test_settings_and_files(tmp_path: Path) -> None:
         "From v1 to 1.0.0: 0 questions added, 1 removed, 0 changed, 5 as they were.",
         "Removed by split: test 1.",
         "Files changed: provenance.jsonl, test.csv, test_key.csv.",
-        "policy.distractors_needed: None -> 3",
+        "policy.distractors_needed: nothing -> 3",
         "recipe.run.seed: 1 -> 2",
     ]
     assert compare(first, first).words() == ["v1 and v1 are equal, byte for byte."]
