@@ -6,6 +6,7 @@ ending is the found one. What a key does is the bench's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -34,6 +35,10 @@ HERE = "▸"
 _GAP = 6
 _BETWEEN = 12  # between labels and ranks
 _PADDING = 20  # of a button, left and right together
+_PIECE = 12  # letters of a long word that are kept together
+# An address, say: Qt breaks it nowhere by itself, as it does Chinese and Japanese.
+_LONG = re.compile(rf"[!-\u02ff\u0370-\u058f]{{{2 * _PIECE},}}")
+_BREAK = "\u200b"  # no width
 _BESIDE = 34  # letters that a text has at least beside its buttons; else they stand below it
 _WORDS = {
     "likely": "Likely",
@@ -103,7 +108,7 @@ class Card(QWidget):
         self.opening.setText(f"{item.opening} …")
         self._count = len(item.endings)
         for i, row in enumerate(self.rows):
-            row.show_Text(item.endings[i] if i < self._count else "")
+            row.show_text(item.endings[i] if i < self._count else "")
             row.setVisible(i < self._count)
         self._answer = answer
         self._show_answer()
@@ -247,7 +252,7 @@ class EndingRow(QFrame):
 
     # --- showing -------------------------------------------------------------------------
 
-    def show_Text(self, text: str) -> None:
+    def show_text(self, text: str) -> None:
         """Another ending."""
         self.text.setText(text)
         self.setAccessibleName(f"Ending {self.place + 1}: {text}")
@@ -331,6 +336,10 @@ def _group(buttons: Iterable[QToolButton]) -> QWidget:
     return group
 
 
+def _pieces(word: str) -> list[str]:
+    return [word[i : i + _PIECE] for i in range(0, len(word), _PIECE)]
+
+
 class _Text(QLabel):
     """A text that wraps. Its height follows from its width alone, so that none is given away."""
 
@@ -339,6 +348,9 @@ class _Text(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         self.setAccessibleName(name)
+
+    def setText(self, text: str) -> None:
+        super().setText(_LONG.sub(lambda word: _BREAK.join(_pieces(word[0])), text))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(ems(self, 12), self.fontMetrics().lineSpacing())

@@ -727,6 +727,18 @@ def test_a_small_screen_with_large_text_clips_nothing(
             assert bench.card.rect().contains(right) and button.width() >= button.sizeHint().width()
 
 
+def test_a_word_longer_than_its_line_is_broken(sit: Callable[..., Bench], project: Project) -> None:
+    put(project, 1)
+    row = sit().card.rows[0]
+    line = row.text.fontMetrics().lineSpacing()
+    word = "www.example.org/" + "letters" * 9
+    row.show_text(f"opens {word}.")
+    assert row.text.heightForWidth(200) > 3 * line
+    assert row.text.text().replace("\u200b", "") == f"opens {word}."
+    row.show_text("opens a nondescript but straightforward door.")
+    assert row.text.text() == "opens a nondescript but straightforward door."
+
+
 def test_where_there_is_room_an_ending_and_its_buttons_are_one_line(
     sit: Callable[..., Bench], page: AnnotatePage, project: Project, qtbot: QtBot
 ) -> None:
