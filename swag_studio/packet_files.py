@@ -104,6 +104,8 @@ def _check_directory(data: bytes, name: str, most: int) -> int:
 def _check_entries(infos: list[zipfile.ZipInfo], name: str, allowed: Collection[str]) -> None:
     for info in infos:
         path, mode = info.orig_filename, info.external_attr >> 16
+        if not info.filename:  # "" or cut at a NUL; ZipInfo.is_dir fails on it
+            refuse(name, "it has a file without a name in it")
         if path.startswith(("/", "\\")) or path[1:2] == ":":
             refuse(name, "it has an absolute path in it")
         if ".." in path.replace("\\", "/").split("/"):

@@ -80,7 +80,8 @@ def test_two_releases_are_compared(path: Path, capsys: pytest.CaptureFixture[str
     summary = told(capsys)
     assert [len(summary[what]) for what in ("added", "removed")] == [4, 0]
     # Labels are balanced anew over more questions, so endings move.
-    assert {what for change in summary["changed"] for what in change["what"]} <= {"order of the options"}
+    changes = {what for change in summary["changed"] for what in change["what"]}
+    assert changes <= {"order of the options"}
     assert cli.main(["release-diff", str(path), "1.0.0", "1.1.0"]) == 0
     out = capsys.readouterr().out.replace("\n", " ")
     assert "4 questions added, 0 removed" in out

@@ -160,7 +160,8 @@ class _Loop:
         if count < MIN_CONTEXTS:
             raise StageError(
                 f"only {count} contexts have {k} candidates that may be assigned; the filter needs "
-                f"{MIN_CONTEXTS}. Import more captions, or lower filter.distractors."
+                f"{MIN_CONTEXTS}. Import more captions, lower filter.distractors, or let endings "
+                "open with any word (filter.found_openings)."
             )
         if left_out:
             yield Message(

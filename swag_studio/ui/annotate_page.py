@@ -208,8 +208,8 @@ class AnnotatorPicker(QWidget):
         self.picked.emit(item.data(Qt.ItemDataRole.UserRole))
 
     def _pick_current(self) -> None:
-        if item := self.list.currentItem():
-            self._pick(item)
+        if chosen := self.list.selectedItems():  # the current one may merely have the focus
+            self._pick(chosen[0])
         else:
             self._tell("Choose a name from the list first.")
 
