@@ -178,6 +178,7 @@ class Stack(QWidget):
         super().__init__(parent)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
+        self._widgets = widgets
         for widget in widgets:
             layout.addWidget(widget)
         self.show_only(widgets[0])
@@ -190,9 +191,7 @@ class Stack(QWidget):
     def show_only(self, widget: QWidget) -> None:
         """Shows this one of the widgets."""
         self._shown = widget
-        layout = self.layout()
-        assert layout is not None
-        for other in (layout.itemAt(i).widget() for i in range(layout.count())):
+        for other in self._widgets:
             other.setVisible(other is widget)
 
 

@@ -51,6 +51,7 @@ class NotesPanel(QWidget):
         self.exclude = QCheckBox("&x  exclude: not released, not judged")
         self.exclude.setToolTip("Key X in the tables")
         self.exclude.clicked.connect(lambda on: self.excluded.emit(on))
+        flow.addWidget(self.exclude)
         self.comment = _Comment()
         self.comment.setAccessibleName("Comment")
         self.comment.setPlaceholderText("A comment on this context")
@@ -71,7 +72,6 @@ class NotesPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 8, 4, 4)
         layout.addLayout(flow)
-        layout.addWidget(self.exclude)
         layout.addWidget(self.comment, 1)
         layout.addLayout(below)
 
