@@ -13,9 +13,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 import shiboken6
 from fakes import FakeEngine, FakeJobs
-from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from swag_studio.project import Project
@@ -93,15 +92,3 @@ def application(qapp: QApplication, jobs: FakeJobs, tmp_path: Path) -> Iterator[
     if application.start_window is not None:
         application.start_window.close()
     application.shut_down()
-
-
-def drop(widget: QWidget, *paths: Path) -> None:
-    """Drags files over a widget and lets go."""
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    place, action = QPointF(20, 20), Qt.DropAction.CopyAction
-    button, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(place.toPoint(), action, data, button, keys)
-    QApplication.sendEvent(widget, enter)
-    assert enter.isAccepted()
-    QApplication.sendEvent(widget, QDropEvent(place, action, data, button, keys))
