@@ -23,7 +23,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from swag_studio import app as wiring
-from swag_studio.judging import Annotator
+from swag_studio.judging import Annotator, Label
 from swag_studio.project import Project
 from swag_studio.ui.annotate_page import AnnotatePage
 from swag_studio.ui.application import Application
@@ -120,21 +120,27 @@ class Retold(StoreDesk):
             self._states[key] = "open"
             self._when.pop(key, None)
             self._seconds.pop(key, None)
-        telling = sorted(self._queue[half:], key=self._labels, reverse=True)
-        self._line_up([*self._queue[:half], *telling])
-
-    def _labels(self, key: str) -> int:
-        """How many of the three labels are in the answer: a picture is to show them all."""
-        given = self.given(key)
-        return len(set(given.labels)) if given else 0
 
     def draft(self, key: str) -> Answer | None:
         given = self.given(key)
         if given is None:
             return None
+        labels = self._sensible(key, given)
         if self.step == "ranks":
-            return dataclasses.replace(given, second=None)
-        return Answer((*given.labels[:3], *[None] * (len(given.labels) - 3)))
+            return dataclasses.replace(given, labels=labels, second=None)
+        return Answer((*labels[:3], *[None] * (len(labels) - 3)))
+
+    def _sensible(self, key: str, given: Answer) -> tuple[Label, ...]:
+        """Labels as a person might give: simulated annotators draw theirs."""
+        item = self._item(key)
+        assert item is not None
+        others = [place for place in range(len(item.endings)) if place != given.best]
+        shortest = min(others, key=lambda place: len(item.endings[place]))
+        labels: list[Label] = ["gibberish"] * len(item.endings)
+        labels[shortest] = "unlikely"
+        if given.best is not None:
+            labels[given.best] = "likely"
+        return tuple(labels)
 
     def keep_draft(self, key: str, answer: Answer | None) -> None:
         """Nowhere."""
