@@ -121,7 +121,9 @@ class TableModel(QAbstractTableModel):
         if role == Display:
             return self.columns[section].title
         if role == Qt.ItemDataRole.TextAlignmentRole and self._rows:
-            return self.data(self.index(0, section), role)
+            value = self.columns[section].value
+            told = (i for i, row in enumerate(self._rows) if value(row) is not None)
+            return self.data(self.index(next(told, 0), section), role)
         if role == Qt.ItemDataRole.ToolTipRole:
             return self.columns[section].help or None
         return None

@@ -39,6 +39,8 @@ def test_numbers_have_separators_and_stand_right(qtbot: QtBot) -> None:
     model, role = table.rows_model, Qt.ItemDataRole.TextAlignmentRole
     assert model.data(model.index(0, 1), role) & Qt.AlignmentFlag.AlignRight
     assert model.data(model.index(0, 0), role) & Qt.AlignmentFlag.AlignLeft
+    table.set_rows([ROWS[1], *ROWS])  # the first has no number: the head goes by the others
+    assert model.headerData(1, Qt.Orientation.Horizontal, role) & Qt.AlignmentFlag.AlignRight
 
 
 def test_a_click_on_the_head_sorts_by_value_with_missing_ones_last(qtbot: QtBot) -> None:
