@@ -17,7 +17,7 @@ from typing import Literal
 from swag_studio.engine import released
 from swag_studio.engine.publish import Publication
 from swag_studio.engine.registry import EXPORTERS
-from swag_studio.engine.release_diff import Change, compare
+from swag_studio.engine.release_diff import ORDER, Change, compare
 from swag_studio.events import Event, Finished
 from swag_studio.project import Project
 from swag_studio.records import SPLITS, Question
@@ -108,7 +108,7 @@ def first_of(questions: Iterable[Question], each: int = FIRST) -> list[ShownQues
 def compared(first: Path, second: Path) -> Comparison:
     """Two written releases. Raises ProjectError when one is none, or is damaged."""
     diff = compare(first, second)
-    moved = ("order",)  # one question more, and the places of all are drawn anew
+    moved = (ORDER,)  # one question more, and the places of all are drawn anew
     changes: list[tuple[Literal["added", "removed", "changed"], Change]] = [
         *(("added", change) for change in diff.added),
         *(("removed", change) for change in diff.removed),

@@ -17,6 +17,8 @@ from swag_studio.engine import released
 from swag_studio.errors import ProjectError
 from swag_studio.records import SPLITS, Question
 
+ORDER = "order of the options"
+
 _MOST_NAMED = 5
 
 Pair = tuple[Any, Any]  # the value in the first release and in the second, None where it has none
@@ -149,7 +151,7 @@ class _Facts(NamedTuple):
         if self.wrong != other.wrong:
             yield "wrong endings"
         elif self.right == other.right and self.order != other.order:
-            yield "order of the options"
+            yield ORDER
         if self.judged != other.judged:
             yield "verdict"
 

@@ -95,7 +95,7 @@ def test_differences_have_their_texts_and_the_telling_ones_come_first(tmp_path: 
         ("added", (), True, False),
         ("removed", (), False, True),
         ("changed", ("right ending",), False, False),
-        ("changed", ("order",), False, False),
+        ("changed", ("order of the options",), False, False),
     ]
     right = comparison.differences[2]
     assert right.before is not None and right.before.endings == mended.endings
