@@ -37,6 +37,7 @@ TINY = {
     "generate.candidates": 31,
     "generate.floor": 9,
     "generate.draw_budget": 8.0,
+    "filter.found_openings": False,  # a model this small opens endings with anything
     "filter.mlp_iterations": 3,
     "filter.ensemble_iterations": 3,
     "filter.epochs": 2,
