@@ -308,6 +308,8 @@ class Plot(Canvas):
         for plot in self.peers():
             if plot is not self:
                 plot.setXRange(*steps, padding=0)  # tells nothing where it is there already
+        if self.following:  # it may have new values of its own, which `refresh` will find drawn
+            self._fit_y(EVERYTHING)
         for series in self.visible():
             self._draw(series)
             series.dirty = False

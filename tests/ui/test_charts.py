@@ -267,6 +267,24 @@ def test_linked_charts_show_one_range_and_follow_together(make: MakeChart) -> No
     assert one.following and x_range(one) == x_range(two) and x_range(one)[1] >= 99
 
 
+def test_a_linked_chart_fits_new_values_that_came_before_another_was_painted(
+    make: MakeChart,
+) -> None:
+    """As a run tells them: a step of every chart, then all are painted."""
+    one, two = make("one"), make("two")
+    one.link_x(two)
+    for chart in (one, two):
+        fill(chart, "a", [1.0, 2.0])
+    for step, value in ((2, 50.0), (3, -50.0)):
+        for chart in (one, two):
+            chart.put("a", step, value)
+        for chart in (one, two):
+            chart.refresh()
+        for chart in (one, two):
+            low, high = y_range(chart)
+            assert low < value < high and low < 1.0 < high
+
+
 def test_a_linked_chart_that_is_gone_is_not_missed(make: MakeChart, qapp: QApplication) -> None:
     one, two = make("one"), make("two")
     one.link_x(two)
