@@ -279,11 +279,14 @@ class Plot(Canvas):
         """While it follows: shows all its values, over all steps of the linked plots."""
         if not self.following:
             return
+        # New steps have linked plots drawn too, whose own `refresh` then finds nothing to do.
+        unfitted = [p for p in self.peers() if p is self or any(s.dirty for s in p.visible())]
         curves = [s.curve for p in self.peers() for s in p.visible() if s.curve.n]
         if curves:
             first, last = min(c.x[0] for c in curves), max(c.x[-1] for c in curves)
             self.setXRange(*_roomy(first, last, 1.0), padding=0.02)
-        self._fit_y(EVERYTHING)
+        for plot in unfitted:
+            plot._fit_y(EVERYTHING)
 
     def _fit_y(self, steps: Range) -> None:
         low, high = self._extent(steps)
@@ -308,8 +311,6 @@ class Plot(Canvas):
         for plot in self.peers():
             if plot is not self:
                 plot.setXRange(*steps, padding=0)  # tells nothing where it is there already
-        if self.following:  # it may have new values of its own, which `refresh` will find drawn
-            self._fit_y(EVERYTHING)
         for series in self.visible():
             self._draw(series)
             series.dirty = False
