@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from swag_studio.errors import lost_project
+from swag_studio.nesting import json_nests_deeper
+
+MOST_NESTING = 64  # of lists and objects in each other; what is written here has six
 
 
 def make_folder(folder: Path) -> None:
@@ -50,8 +53,15 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The value of a JSON file in UTF-8."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    """The value of a JSON file in UTF-8. Raises OSError and ValueError."""
+    return from_json(path.read_text(encoding="utf-8"))
+
+
+def from_json(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError, also for one that nests without end."""
+    if json_nests_deeper(text, MOST_NESTING):
+        raise ValueError("nested too deeply")
+    return json.loads(text)
 
 
 def read_object(path: Path) -> dict[str, Any]:

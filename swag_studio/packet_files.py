@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from swag_studio.errors import PacketError
+from swag_studio.nesting import json_nests_deeper
 
 MOST_ARCHIVE = 40 * 2**20  # bytes of a file that is looked at
 MOST_ENTRY = 16 * 2**20  # bytes of one entry, unpacked; as JSON in memory up to 20 times that
@@ -147,20 +148,17 @@ def to_json(value: Any) -> bytes:
 def from_json(data: bytes, name: str) -> Any:
     """The value of strict JSON: UTF-8, no key twice, no NaN, no number or nesting without end."""
     try:
-        value = json.loads(
-            data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant
-        )
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         refuse(name, "it is not text in UTF-8")
+    if json_nests_deeper(text, MOST_NESTING):
+        refuse(name, "it is nested too deeply")
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except _TwiceError:
         refuse(name, "it has a field twice")
-    except RecursionError:
-        refuse(name, "it is nested too deeply")
     except ValueError:
         refuse(name, "it is not JSON")
-    if _depth(value) > MOST_NESTING:
-        refuse(name, "it is nested too deeply")
-    return value
 
 
 class _TwiceError(ValueError):
@@ -176,12 +174,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(text: str) -> NoReturn:
     raise ValueError(text)
-
-
-def _depth(value: Any) -> int:
-    """How deep lists and objects are in each other, no deeper than one more than is allowed."""
-    level, depth = [value], 0
-    while level and depth <= MOST_NESTING:
-        inner = [v.values() if isinstance(v, dict) else v for v in level if type(v) in (dict, list)]
-        level, depth = [x for part in inner for x in part], depth + 1
-    return depth

@@ -17,7 +17,6 @@ truncated file under a memory mapping would kill the process.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from swag_studio.errors import ProjectError
-from swag_studio.files import read_json, write_bytes, write_json
+from swag_studio.files import from_json, read_json, write_bytes, write_json
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
@@ -285,7 +284,7 @@ class Pool:
                 file.seek(header.start + a)
                 offsets = np.frombuffer(file.read(b - a), dtype).reshape(shape).astype(np.int64)
             self._check(block, header, offsets)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ProjectError(
                 f"{path} is missing or damaged ({error}). "
                 "Have it made anew with: swag-studio check PROJECT --mend"
@@ -332,7 +331,7 @@ class Pool:
 
 def _parse_header(data: bytes, body: int, start: int) -> _Header:
     """The safetensors header, with every array inside the file."""
-    parsed = json.loads(data)
+    parsed = from_json(data.decode("utf-8"))
     arrays = {}
     for name, entry in parsed.items():
         if name == "__metadata__":

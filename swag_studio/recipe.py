@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from swag_studio.errors import RecipeError
+from swag_studio.nesting import toml_nests_deeper
 from swag_studio.sections import (
     FilterRecipe,
     GenerateRecipe,
@@ -51,6 +52,8 @@ __all__ = [
 Section = TypeVar("Section")
 
 STAGES = ("prepare", "train_lm", "generate", "filter", "release")
+
+MOST_NESTING = 16  # of arrays and inline tables in each other; a recipe needs one
 
 # A stage's number goes up when the same recipe would give other bytes than before.
 STAGE_FORMAT = {"prepare": 2, "train_lm": 1, "generate": 1, "filter": 2, "release": 1}
@@ -240,9 +243,12 @@ def load(name_or_file: str) -> Recipe:
 @lru_cache(maxsize=32)  # a window asks at each look for that of the project, and of its runs
 def from_toml(text: str) -> Recipe:
     """A recipe from TOML. Keys that are absent keep their default (that of `paper`)."""
+    text = text.removeprefix("\ufeff")
+    if toml_nests_deeper(text, MOST_NESTING):
+        raise RecipeError("nested too deeply.")
     try:
-        data = tomllib.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError) as error:  # also a number of too many digits
+        data = tomllib.loads(text)
+    except ValueError as error:  # also a number of too many digits
         raise RecipeError(f"not valid TOML: {error}.") from None
     return from_dict(data)
 

@@ -69,6 +69,16 @@ def test_equal_values_give_equal_bytes(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "a").read_text("utf-8")) == {"a": "ñ", "b": 1}
 
 
+def test_what_nests_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    for text in ("[" * 100_000, '{"a":' * 100_000, "[" * 65 + "]" * 65):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="nested too deeply"):
+            read_json(path)
+    path.write_text("[" * 64 + "]" * 64)
+    assert read_json(path)
+
+
 def test_a_project_that_was_moved_away_is_not_begun_anew(tmp_path: Path) -> None:
     lost = tmp_path / "p.swag"
     for path in (lost / "recipe.toml", lost / "pool" / "v1" / "block"):

@@ -229,6 +229,14 @@ def test_a_block_of_another_shape_is_refused(tmp_path: Path) -> None:
             Pool.open(tmp_path).context(0)
 
 
+@pytest.mark.parametrize("header", [b"", b"[]", b"\xff", b"[" * 10_000, b'{"offsets": 1}'])
+def test_a_damaged_header_is_refused(tmp_path: Path, header: bytes) -> None:
+    pool, _ = filled(tmp_path, [2, 3])
+    pool.path(0).write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ProjectError, match="missing or damaged"):
+        Pool.open(tmp_path).context(0)
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"contexts": 2}', "null"])
 def test_a_damaged_description_is_a_project_error(tmp_path: Path, text: str) -> None:
     filled(tmp_path, [2, 3])

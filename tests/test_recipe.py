@@ -136,7 +136,7 @@ def test_refused_values(key: str, value: object, message: str) -> None:
         ("[lm]\ndim = 64\ndim = 64", "not valid TOML"),
         ("[lm", "not valid TOML"),
         ("[lm]\ndim = " + "9" * 5000, "not valid TOML"),
-        ("x = " + "[" * 100_000, "not valid TOML"),
+        ("x = " + "[" * 100_000, "nested too deeply"),
         ("[lm]\nclip = " + "9" * 400, "lm.clip must be a number"),
     ],
 )

@@ -7,7 +7,6 @@ or verified; it knows neither the project nor how the questions were chosen.
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, TextIO
 
 from swag_studio.engine.exporters.swag_csv import KEY_FILE
 from swag_studio.errors import ProjectError
-from swag_studio.files import read_json, sha256_of
+from swag_studio.files import from_json, read_json, sha256_of
 from swag_studio.records import SPLITS, Distractor, Question
 from swag_studio.releases import MANIFEST, PROVENANCE
 
@@ -67,7 +66,7 @@ def _questions(folder: Path) -> Iterator[Question]:
         key = csv.DictReader(opened(KEY_FILE))
         for number, line in enumerate(opened(PROVENANCE), start=1):
             try:
-                entry = json.loads(line)
+                entry = from_json(line)
                 row = next(rows[entry["split"]])
                 told = next(key) if entry["split"] == "test" else row
                 if not int(row[""]) == int(told[""]) == entry["index"]:

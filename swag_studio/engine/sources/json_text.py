@@ -12,6 +12,9 @@ from typing import Any
 
 from swag_studio.engine.sources.base import MAX_LINE, Source, shown
 from swag_studio.errors import SourceError
+from swag_studio.nesting import json_nests_deeper
+
+MAX_NESTING = 64  # of lists and objects in each other; captions have four
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _AFTER = tuple(" \t\n\r,}")  # what can follow a member's value
@@ -36,12 +39,12 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique)
 def object_of(source: Source, number: int, line: str) -> dict[str, Any]:
     """The JSON object on one line. Raises SourceError."""
     place = f"line {number}"
+    if json_nests_deeper(line, MAX_NESTING):
+        raise source.refusal(place, "nested too deeply")
     try:
         value = _DECODER.decode(line)
     except _RepeatedKey as error:
         raise source.refusal(place, f"the key {shown(str(error))} stands there twice") from None
-    except RecursionError:
-        raise source.refusal(place, "nested too deeply") from None
     except ValueError as error:  # JSONDecodeError, or a number of too many digits
         raise source.refusal(place, _what(error), _CUT) from None
     if not isinstance(value, dict):
@@ -113,12 +116,12 @@ class _Text:
 
     def value(self) -> Any:
         while True:
+            if json_nests_deeper(self.text, MAX_NESTING, self.at):
+                raise self.refusal("nested too deeply")
             try:
                 value, end = _DECODER.raw_decode(self.text, self.at)
             except _RepeatedKey as error:
                 raise self.refusal(f"the key {shown(str(error))} stands there twice") from None
-            except RecursionError:
-                raise self.refusal("nested too deeply") from None
             except ValueError as error:
                 if len(self.text) - self.at <= MAX_LINE and self.more():
                     continue
