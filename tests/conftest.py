@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from swag_studio import recipe as recipes
 from swag_studio.project import Project
@@ -17,7 +17,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-settings.register_profile("untimed", deadline=None)  # no test depends on how busy a machine is
+# No test depends on how busy a machine is.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 

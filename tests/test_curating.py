@@ -22,7 +22,7 @@ from swag_studio.reviewing import Curated, ReviewFilter
 from swag_studio.store import Store
 from swag_studio.views import PoolEnding
 
-SHARED = [HealthCheck.function_scoped_fixture]
+SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 CHANGES = [Change("exclude"), Change("include"), Change("flag", "typo"), Change("unflag", "typo")]
 
 

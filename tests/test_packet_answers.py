@@ -107,7 +107,10 @@ def test_the_file_to_send_back_has_it_all_and_can_be_gone_on_with(path: Path) ->
 
 
 @given(cut=st.integers(0, 10_000))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 def test_a_journal_cut_anywhere_has_what_was_whole_and_goes_on(path: Path, cut: int) -> None:
     journal(path).unlink(missing_ok=True)
     work = PacketAnswers(path)

@@ -350,7 +350,10 @@ steps = st.lists(
 
 
 @given(steps)
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 def test_whatever_the_order_nothing_is_lost_and_merging_again_changes_nothing(
     project: Project, steps: list[tuple[str, int, int, Keep]]
 ) -> None:

@@ -25,7 +25,10 @@ from swag_studio.reviewing import (
 from swag_studio.store import Store
 
 CONTEXTS, K, VERSION = 23, 4, 3
-SHARED = [HealthCheck.function_scoped_fixture]  # examples leave nothing that the next one reads
+SHARED = [
+    HealthCheck.function_scoped_fixture,
+    HealthCheck.too_slow,
+]  # examples leave nothing that the next one reads
 TEXTS = ("runs away.", "走って行く。", "eats a café tart.", "opens the door slowly.")
 
 

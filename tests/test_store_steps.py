@@ -117,7 +117,9 @@ def doings(draw: st.DrawFn) -> list[tuple[object, ...]]:
 
 @given(doings=doings())
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_steps_broken_off_anywhere_are_as_an_oracle_has_them(
     store: Store, ids: list[str], doings: list[tuple[object, ...]]

@@ -277,7 +277,9 @@ def as_file(data: dict[str, list[str]]) -> str:
 
 
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(annotations, min_size=2, max_size=3), st.randoms(use_true_random=False))
 def test_the_order_of_import_does_not_matter(

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -23,6 +24,8 @@ from swag_studio.ui.application import Application, Parts
 from swag_studio.ui.bridge import Bridge
 from swag_studio.ui.theme import LIGHT
 from swag_studio.ui.workspace import Workspace
+
+PATIENCE = 60_000  # ms
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +45,21 @@ def nothing_is_left(qapp: QApplication) -> Iterator[None]:
     assert ticking == [], "timers are left"
     qapp.setStyleSheet(style)
     qapp.setFont(font)
+
+
+class PatientBot(QtBot):
+    """Waits for what must come also on a machine that is busy with other things."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE) -> None:
+        super().waitUntil(callback, timeout=max(timeout, PATIENCE))
+
+    def waitSignal(self, signal: Any, *, timeout: int = PATIENCE, **more: Any) -> Any:
+        return super().waitSignal(signal, timeout=max(timeout, PATIENCE), **more)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return PatientBot(request)
 
 
 @pytest.fixture

@@ -155,7 +155,10 @@ acts = st.lists(
 
 
 @given(acts)
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 def test_a_packets_desk_does_as_a_projects(
     path: Path, project: Project, acts: list[tuple[str, int, int]]
 ) -> None:
