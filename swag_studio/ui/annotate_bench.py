@@ -92,7 +92,6 @@ class Bench(BenchView):
         self.card.changed.connect(self._changed)
         self.card.told.connect(self._tell)
         self.card.seen.connect(self._sign)
-        self.card.moved.connect(self._see)
         self.area.verticalScrollBar().valueChanged.connect(self._sign)
         self.guidelines.view.verticalScrollBar().valueChanged.connect(self._sign)
         self.guidelines.changed.connect(self._keep_guidelines)
@@ -100,13 +99,6 @@ class Bench(BenchView):
         self.idle.go_to.connect(self.go_to)
         self.idle.back.connect(self.back)
         self.strip.skipped.connect(self._skip)
-
-    def _see(self, row: QWidget) -> None:
-        """Scrolls to an ending; to the first with what comes before it, which is read first."""
-        if row is self.card.rows[0]:
-            self.area.verticalScrollBar().setValue(0)
-        else:
-            self.area.ensureWidgetVisible(row, 0, 8)
 
     # --- showing -------------------------------------------------------------------------
 
@@ -134,7 +126,6 @@ class Bench(BenchView):
         self.comment.show_text(self._kept.comment)
         self.card.show_item(item, self._kept)
         self.active.start(self._clock(), self._kept.seconds)
-        self.area.verticalScrollBar().setValue(0)
         self._show_standing()
         if draft is not None:
             self.saved.restored()

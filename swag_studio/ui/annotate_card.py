@@ -1,4 +1,4 @@
-"""The item being judged: the context, and six endings with their labels and ranks.
+"""The endings of the item being judged, with their labels and ranks, and what they follow.
 
 It shows texts in the order it is given and answers in that order; it has never heard of which
 ending is the found one. What a key does is the bench's.
@@ -6,11 +6,10 @@ ending is the found one. What a key does is the bench's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QFontMetrics, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -24,21 +23,20 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.judging import LABELS, SHOWN, Label
+from swag_studio.ui.annotate_context import ContextView, Text
 from swag_studio.ui.annotate_keys import KeyMap
 from swag_studio.ui.desk import Answer, Item
 from swag_studio.ui.flow import FlowLayout
 from swag_studio.ui.theme import ems
 
 LARGER = 7.0  # points that the texts are larger than the window's
+SLIGHTLY = 2.0  # the same where the window is low
 CHOSEN = "✓"
 HERE = "▸"
 _GAP = 6
+_RIGHT = 6  # between endings and scroll bar
 _BETWEEN = 12  # between labels and ranks
 _PADDING = 20  # of a button, left and right together
-_PIECE = 12  # letters of a long word that are kept together
-# An address, say: Qt breaks it nowhere by itself, as it does Chinese and Japanese.
-_LONG = re.compile(rf"[!-\u02ff\u0370-\u058f]{{{2 * _PIECE},}}")
-_BREAK = "\u200b"  # no width
 _BESIDE = 34  # letters that a text has at least beside its buttons; else they stand below it
 _WORDS = {
     "likely": "Likely",
@@ -60,7 +58,10 @@ QToolButton:checked { background: palette(highlight); color: palette(highlighted
 
 
 class Card(QWidget):
-    """The context and its endings. `changed` comes with every change that a person makes."""
+    """The endings. `context` is a widget of its own, which stands above them and never scrolls away.
+
+    `changed` comes with every change that a person makes.
+    """
 
     changed = Signal()
     told = Signal(str)  # what cannot be, or what else a change did
@@ -72,14 +73,12 @@ class Card(QWidget):
         self.setStyleSheet(_STYLE)
         self._answer = Answer.empty(SHOWN)
         self._here, self._count = 0, SHOWN
-        self.sentence, self.opening = _Text("First sentence"), _Text("Opening of the second")
+        self._larger = LARGER
+        self.context = ContextView()
         self.rows = [EndingRow(i) for i in range(SHOWN)]
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 6, 0)
+        layout.setContentsMargins(0, 0, _RIGHT, 0)
         layout.setSpacing(2)
-        layout.addWidget(self.sentence)
-        layout.addWidget(self.opening)
-        layout.addSpacing(6)
         for row in self.rows:
             row.focused.connect(self._focused)
             row.entered.connect(self.seen)
@@ -104,8 +103,7 @@ class Card(QWidget):
 
     def show_item(self, item: Item, answer: Answer) -> None:
         """Shows an item with an answer, and goes to its first ending without a label."""
-        self.sentence.setText(item.sent1)
-        self.opening.setText(f"{item.opening} …")
+        self.context.show_texts(item.sent1, item.opening)
         self._count = len(item.endings)
         for i, row in enumerate(self.rows):
             row.show_text(item.endings[i] if i < self._count else "")
@@ -188,14 +186,24 @@ class Card(QWidget):
         for row in self.rows:
             row.set_beside(beside)
 
+    @property
+    def tallest(self) -> int:
+        """The height in pixels of the highest ending, at the present width."""
+        width = self.contentsRect().width() - _RIGHT
+        return max(row.heightForWidth(width) for row in self.rows[: self._count])
+
+    def set_larger(self, points: float) -> None:
+        """By how many points the texts are larger than the window's."""
+        if points != self._larger:
+            self._larger = points
+            self._enlarge()
+
     def _enlarge(self) -> None:
         font = self.font()
-        font.setPointSizeF(font.pointSizeF() + LARGER)
-        for label in (self.sentence, *(row.text for row in self.rows)):
-            label.setFont(font)
-        font.setBold(True)
-        self.opening.setFont(font)
+        font.setPointSizeF(font.pointSizeF() + self._larger)
+        self.context.set_fonts(font)
         for row in self.rows:
+            row.text.setFont(font)
             row.fit()
         self._arrange()
 
@@ -220,13 +228,14 @@ class EndingRow(QFrame):
         self.number = QLabel(f"{place + 1}")
         self.number.setProperty("role", "muted")
         self.number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.text = _Text()
+        self.text = Text()
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.button = {code: self._button(code) for code in (*LABELS, "best", "second")}
         self.buttons = QWidget()
         self.groups = [_group(self.button[code] for code in LABELS)]
         self.groups.append(_group(self.button[code] for code in ("best", "second")))
-        flow = FlowLayout(self.buttons, spacing=_BETWEEN)  # where it is narrow, ranks go below
+        # Where it is narrow, ranks go below.
+        flow = FlowLayout(self.buttons, spacing=_BETWEEN, between_rows=4)
         flow.setContentsMargins(0, 0, 0, 0)
         for group in self.groups:
             flow.addWidget(group)
@@ -334,23 +343,3 @@ def _group(buttons: Iterable[QToolButton]) -> QWidget:
     for button in buttons:
         line.addWidget(button)
     return group
-
-
-def _pieces(word: str) -> list[str]:
-    return [word[i : i + _PIECE] for i in range(0, len(word), _PIECE)]
-
-
-class _Text(QLabel):
-    """A text that wraps. Its height follows from its width alone, so that none is given away."""
-
-    def __init__(self, name: str = "") -> None:
-        super().__init__()
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setWordWrap(True)
-        self.setAccessibleName(name)
-
-    def setText(self, text: str) -> None:
-        super().setText(_LONG.sub(lambda word: _BREAK.join(_pieces(word[0])), text))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(ems(self, 12), self.fontMetrics().lineSpacing())

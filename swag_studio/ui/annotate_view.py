@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from swag_studio.ui.annotate_card import Card
+from swag_studio.ui.annotate_card import LARGER, SLIGHTLY, Card
 from swag_studio.ui.annotate_keys import UNDO, KeyMap
 from swag_studio.ui.annotate_parts import CommentBox, IdleCard, SavedState, SkipStrip
 from swag_studio.ui.flow import FlowLayout
@@ -31,6 +31,10 @@ BUTTONS = {
     "comment": "Comment",
     UNDO: "Undo",
 }
+
+
+_GAP = 4  # between context and endings
+_LOW = 32  # lines of the window's text: a bench that is lower has its texts only slightly larger
 
 
 class BenchView(QWidget):
@@ -52,12 +56,8 @@ class BenchView(QWidget):
         self.bar.setFixedHeight(6)
         self.bar.setAccessibleName("Items answered")
         self.card = Card(self.keymap)
-        self.area = _ItemArea()
-        self.area.setWidgetResizable(True)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setAccessibleName("The item")
-        bare(self.area, self.card)
+        self.whole = ItemView(self.card)
+        self.area = self.whole.area
         self.comment, self.strip, self.saved = CommentBox(), SkipStrip(), SavedState()
         self.note = QLabel()
         self.note.setWordWrap(True)
@@ -66,7 +66,7 @@ class BenchView(QWidget):
         inner = QVBoxLayout(work)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(6)
-        for widget in (framed(self.area, margins=8), self.comment, self.strip):
+        for widget in (framed(self.whole, margins=8), self.comment, self.strip):
             inner.addWidget(widget)
         inner.setStretch(0, 1)
         inner.addLayout(self._foot())
@@ -105,7 +105,7 @@ class BenchView(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus at the item
             row.addWidget(button)
         words = QHBoxLayout()
-        words.addWidget(self.note, 1)
+        words.addWidget(self.note, 2)
         words.addWidget(self.saved, 1)
         self.saved.setAlignment(Qt.AlignmentFlag.AlignRight)
         foot = QVBoxLayout()
@@ -114,8 +114,67 @@ class BenchView(QWidget):
         foot.addLayout(row)
         return foot
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._enlarge()
 
-class _ItemArea(QScrollArea):
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "card"):
+            self._enlarge()
+
+    def _enlarge(self) -> None:
+        low = self.height() < _LOW * self.fontMetrics().lineSpacing()
+        self.card.set_larger(SLIGHTLY if low else LARGER)
+
+
+class ItemView(QWidget):
+    """The context, which always stands there, above the endings, which scroll where they must.
+
+    Of a long context so much is shown as leaves room for any one ending as a whole.
+    """
+
+    def __init__(self, card: Card, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.card = card
+        self.area = _EndingsArea()
+        self.area.setWidgetResizable(True)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setAccessibleName("The endings")
+        bare(self.area, card)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(_GAP)
+        layout.addWidget(card.context)
+        layout.addWidget(self.area, 1)
+        card.installEventFilter(self)
+        card.moved.connect(self.see)
+        # The range comes last, after all sizes: only now can it be scrolled to where it should be.
+        self.area.verticalScrollBar().rangeChanged.connect(self.see)
+
+    def see(self) -> None:
+        """Scrolls to the ending that keys act on; to its text, where it has no room as a whole."""
+        bar, row = self.area.verticalScrollBar(), self.card.rows[self.card.here].geometry()
+        least = row.bottom() + 1 - self.area.viewport().height()
+        bar.setValue(min(max(bar.value(), least), row.top()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):  # of the endings
+            self._share()
+            self.see()
+        return False
+
+    def _share(self) -> None:
+        frame = self.area.height() - self.area.viewport().height()
+        self.card.context.fit(self.height() - self.card.tallest - frame - _GAP)
+
+
+class _EndingsArea(QScrollArea):
     """Scrolls by pages alone: the arrows are the item's."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

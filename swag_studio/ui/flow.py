@@ -7,11 +7,17 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Left to right, then top to bottom; its height depends on its width. Rows are centred."""
+    """Left to right, then top to bottom; its height depends on its width. Rows are centred.
 
-    def __init__(self, parent: QWidget | None = None, spacing: int = 4) -> None:
+    `spacing` is between widgets, and between rows where `between_rows` says nothing else.
+    """
+
+    def __init__(
+        self, parent: QWidget | None = None, spacing: int = 4, between_rows: int | None = None
+    ) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._between_rows = spacing if between_rows is None else between_rows
         self.setSpacing(spacing)
 
     def addItem(self, item: QLayoutItem) -> None:
@@ -61,8 +67,8 @@ class FlowLayout(QLayout):
                 if move:
                     item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
                 x += size.width() + self.spacing()
-            y += height + self.spacing()
-        last = self.spacing() if y > inner.y() else 0
+            y += height + self._between_rows
+        last = self._between_rows if y > inner.y() else 0
         return y - last - rect.y() + margins.bottom()
 
     def _rows(self, width: int) -> list[list[QLayoutItem]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QRect, Qt
 from PySide6.QtGui import QAction, QInputMethodEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -20,6 +20,7 @@ from swag_studio.ui.annotate_page import AnnotatePage
 from swag_studio.ui.desk import Answer
 from swag_studio.ui.guidelines import DEFAULT, GuidelinesPanel
 from swag_studio.ui.store_desk import StoreDesk
+from swag_studio.ui.theme import DARK, LIGHT, Theme, apply
 from swag_studio.ui.workspace import Workspace
 
 MINA, OTTO = Annotator("a1b2", "Mina"), Annotator("c3d4", "Otto")
@@ -111,7 +112,10 @@ def test_three_items_are_judged_with_keys_alone(
     assert [r.text.text() for r in rows] == [
         f"walks past door 0 and window {place}." for place in order(project, tasks[0])
     ]
-    assert bench.card.sentence.text() == "A man waits." and bench.card.opening.text() == "He …"
+    assert (
+        bench.card.context.sentence.text() == "A man waits."
+        and bench.card.context.opening.text() == "He …"
+    )
     press(qtbot, "B1 S2 3 1 2 1 ⏎")  # nine keys: ranked while reading, each label goes on
     press(qtbot, "1 2 3 1 2 1 B ↓ S ⏎")  # ranked afterwards; after the last comes the first
     press(qtbot, "1 3 3 3 3 2 B K 2 S ⏎")  # a label given again stays where it is
@@ -267,7 +271,7 @@ def test_japanese_text_is_shown_and_answered(
     endings = ["窓を開ける。", "歌を歌う。", "海に行く。", "本を読む。", "水を飲む。", "寝る。"]
     (task,) = put(project, 1, text=lambda i, p: endings[p], sent1="男が待っている。")
     bench = sit()
-    assert bench.card.sentence.text() == "男が待っている。"
+    assert bench.card.context.sentence.text() == "男が待っている。"
     assert [r.text.text() for r in bench.card.rows] == [endings[p] for p in order(project, task)]
     assert {r.accessibleName().split(": ")[1] for r in bench.card.rows} == set(endings)
     press(qtbot, "B1 S1 1 1 1 1 ⏎")
@@ -721,11 +725,106 @@ def test_a_small_screen_with_large_text_clips_nothing(
     page.resize(1000, 480)
     bench = sit()
     qtbot.waitUntil(lambda: bench.card.width() == bench.area.viewport().width())
-    assert bench.area.verticalScrollBar().value() == 0  # the sentence is read first
+    assert bench.area.verticalScrollBar().value() == 0
     for row in bench.card.rows:
         for button in row.button.values():
             right = button.mapTo(bench.card, button.rect().bottomRight())
             assert bench.card.rect().contains(right) and button.width() >= button.sizeHint().width()
+
+
+# --- room ------------------------------------------------------------------------------------
+
+FOUR_LINES = (
+    "A woman with a grey coat and a red umbrella walks along the crowded platform of the station, "
+    "looks up at the clock above the ticket office and then puts her two suitcases down beside a "
+    "bench in the pale light."
+)
+THREE_LINES = (
+    "takes the smaller suitcase, opens it on the bench and searches among the folded shirts and "
+    "letters for ticket {} of last week."
+)
+SMALL, MIDDLE = (1024, 534), (1240, 654)  # what the page has in a window of 1024 x 700, 1240 x 820
+
+
+def seen(label: QLabel) -> bool:
+    """Whether all of a text can be seen, none of it scrolled away or below something else."""
+    return label.visibleRegion().boundingRect() == label.rect() != QRect()
+
+
+@pytest.fixture
+def look(page: AnnotatePage, qapp: QApplication) -> Callable[[Theme, int, tuple[int, int]], None]:
+    def look(theme: Theme, percent: int, size: tuple[int, int]) -> None:
+        apply(qapp, theme, percent, 9.0)
+        page.resize(*size)
+
+    return look
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize(("size", "percent"), [(SMALL, 150), (MIDDLE, 100), (MIDDLE, 150)])
+def test_the_context_stands_above_whatever_ending_is_judged(
+    look: Callable[[Theme, int, tuple[int, int]], None],
+    sit: Callable[..., Bench],
+    project: Project,
+    qtbot: QtBot,
+    theme: Theme,
+    size: tuple[int, int],
+    percent: int,
+) -> None:
+    put(project, 2, text=lambda i, place: THREE_LINES.format(place + i), sent1=FOUR_LINES)
+    look(theme, percent, size)
+    bench = sit()
+    context, bar = bench.card.context, bench.area.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    shown = bench.whole.visibleRegion().boundingRect()
+    for key in "↓↓↓↓↓":
+        press(qtbot, key)
+        row = bench.card.rows[bench.card.here]
+        assert row.hasFocus() and seen(row.text)
+        assert context.visibleRegion().boundingRect() == context.rect()
+        assert seen(context.opening) and not context.sentence.visibleRegion().isEmpty()
+        assert shown.contains(context.geometry())
+        assert bench.buttons["submit"].visibleRegion().boundingRect().isValid()
+        assert all(not b.visibleRegion().isEmpty() for b in row.button.values())
+    assert bench.card.here == 5 and bar.value() == bar.maximum()
+    press(qtbot, "B 1 S 1 1 1 1 1 ⏎")
+    assert len(answers(project)) == 1 and bench.card.here == 0 and bar.value() == 0
+
+
+def test_a_context_that_is_too_long_scrolls_by_itself(
+    look: Callable[[Theme, int, tuple[int, int]], None],
+    sit: Callable[..., Bench],
+    project: Project,
+    qtbot: QtBot,
+) -> None:
+    put(project, 2, text=lambda i, place: THREE_LINES.format(place), sent1=3 * FOUR_LINES)
+    look(LIGHT, 150, SMALL)
+    bench = sit()
+    context = bench.card.context
+    bar, line = context.area.verticalScrollBar(), context.sentence.fontMetrics().lineSpacing()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    assert context.area.viewport().height() % line == 0  # no line is cut in two
+    assert context.area.viewport().height() >= 2 * line and seen(context.opening)
+    bench.card.go(5)
+    assert seen(bench.card.rows[5].text)
+    context.area.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(context.area, Qt.Key.Key_PageDown)
+    assert bar.value() > 0 and bench.card.here == 5
+    press(qtbot, "3")  # keys mean the ending all the same
+    assert bench.card.answer.labels[5] == "gibberish"
+    bench.ask_skip()
+    bench.strip.reasons[0].click()
+    assert bar.value() == 0  # the next one is read from its beginning
+
+
+def test_a_short_context_takes_no_more_room_than_it_needs(
+    sit: Callable[..., Bench], project: Project, qtbot: QtBot
+) -> None:
+    put(project, 1)
+    context = sit().card.context
+    qtbot.waitUntil(lambda: context.opening.height() > 0)
+    assert context.height() < 3 * context.sentence.fontMetrics().lineSpacing()
+    assert context.area.focusPolicy() == Qt.FocusPolicy.NoFocus  # Tab has nothing to do there
 
 
 def test_a_word_longer_than_its_line_is_broken(sit: Callable[..., Bench], project: Project) -> None:

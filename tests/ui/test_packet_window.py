@@ -65,7 +65,7 @@ def test_a_packet_is_judged_with_keys_finished_and_merged(
     assert "Anna" in window.windowTitle()
     for number in (1, 2, 3):
         assert window.bench.heading.text() == f"Item {number}"
-        assert window.bench.card.sentence.text() == TEXTS[number - 1]
+        assert window.bench.card.context.sentence.text() == TEXTS[number - 1]
         assert window.finish_button.property("role") == ""
         judge(window, qtbot)
     assert window.bench.item is None
