@@ -89,7 +89,7 @@ class ReviewTables(PeopleTables):
     def _repeat_curated(self, version: int) -> None:
         """Writes what people made of contexts into a table that was made anew."""
         stream = self._stream("SELECT * FROM curated WHERE version = ?", [version])
-        for part in sliced(stream):
+        for part in sliced(stream, SLICE // 16):  # each context's texts are indexed anew
             with self.write() as connection:
                 for r in part:
                     show_state(connection, version, r["context_id"], Curated.from_json(r["state"]))

@@ -114,6 +114,15 @@ class RoundTables(ReviewTables):
             result.setdefault(r["context_id"], []).append(r["ending_id"])
         return result
 
+    def contexts_changed(self, version: int) -> list[str]:
+        """The contexts of a filter version that people changed, by id."""
+        return [
+            r["context_id"]
+            for r in self._rows(
+                "SELECT context_id FROM curated WHERE version = ? ORDER BY context_id", [version]
+            )
+        ]
+
     def changed_of(self, version: int, context_ids: Sequence[str]) -> dict[str, Curated]:
         """Context -> what people made of it, of those that they changed."""
         return {

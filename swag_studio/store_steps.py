@@ -66,6 +66,13 @@ _MARK = """
 """
 _STEP = "b.id, b.at, b.who, b.name, b.undoes, b.remaining"  # the fields of a Batch
 
+Changes = Mapping[str, tuple[Curated, Curated]]  # context id -> state before, state after
+Part = tuple[int, Changes]  # contexts that were looked at, and what of them changes
+
+
+class Overtaken(ValueError):
+    """Something else was changed before all of a step was written."""
+
 
 class StepTables(ReviewTables):
     """The part of the store that keeps the log."""
@@ -81,21 +88,41 @@ class StepTables(ReviewTables):
         version: int,
         who: str,
         name: str,
-        changes: Mapping[str, tuple[Curated, Curated]],
+        changes: Changes,
         undoes: int = 0,
     ) -> Batch:
         """One step: context id -> (state before, state after), all of them or none.
 
-        Raises ValueError when a context is no longer in the state before.
+        Raises Overtaken when a context is no longer in the state before.
         """
-        texts = [(id, b.to_json(), a.to_json()) for id, (b, a) in changes.items()]
-        part = self._empty_part()
-        part.executemany("INSERT INTO part (context_id, before, after) VALUES (?,?,?)", texts)
-        part.execute(_MARK)
+        self._fill_part(changes)
         with self.durable() as connection:
             step = _begin(connection, who, name, undoes, 0)
             _write(connection, step, version)
         return step
+
+    def apply_parts(
+        self, version: int, who: str, name: str, parts: Iterable[Part], total: int
+    ) -> Iterator[Made]:
+        """As `apply_edits`, for any number of contexts, a slice at a time, as one step.
+
+        Goes on with the step of this name that was broken off, while it is the last of the log.
+        Yields after each slice. Raises Overtaken when another step came between.
+        """
+
+        def filled() -> Iterator[int]:
+            for looked_at, changes in parts:
+                self._fill_part(changes)
+                yield looked_at
+
+        row = self._one(
+            f"SELECT {_STEP} FROM edit_batches b WHERE b.id = (SELECT max(id) FROM edit_batches) "
+            "AND b.who = ? AND b.name = ? AND b.undoes = 0 AND b.remaining > 0 "
+            "AND EXISTS (SELECT 1 FROM edits e WHERE e.batch = b.id AND e.version = ?)",
+            [who, name, version],
+        )
+        step = Batch(**row) if row else None
+        return self._make(version, who, lambda _: name, filled(), total, step=step)
 
     def change(
         self,
@@ -110,7 +137,7 @@ class StepTables(ReviewTables):
         `after` gets a state without endings, ranks and comment, and goes by its flags and exclusion
         alone; contexts that it leaves as they are are not in the step. `named` gives the name of a
         step of so many contexts. Yields after each slice. Who closes this has a step with what was
-        done by then. Raises ValueError when another step came between.
+        done by then. Raises Overtaken when another step came between.
         """
         ids = sorted(set(context_ids))  # as the tables have them: each page is written once
 
@@ -135,10 +162,12 @@ class StepTables(ReviewTables):
         parts: Iterable[int],
         total: int,
         undoes: int = 0,
+        step: Batch | None = None,
     ) -> Iterator[Made]:
         """Writes a step part by part; each of `parts` fills `part` from so many contexts."""
-        step: Batch | None = None
         done = changed = 0
+        if step is not None:
+            self._in_making.add(step.id)
         try:
             for looked_at in parts:
                 ((fresh,),) = self._rows("SELECT count(*) FROM part")
@@ -164,6 +193,12 @@ class StepTables(ReviewTables):
         connection.execute(_PART)
         connection.execute("DELETE FROM part")
         return connection
+
+    def _fill_part(self, changes: Changes) -> None:
+        texts = [(id, b.to_json(), a.to_json()) for id, (b, a) in changes.items()]
+        part = self._empty_part()
+        part.executemany("INSERT INTO part (context_id, before, after) VALUES (?,?,?)", texts)
+        part.execute(_MARK)
 
     # --- reading -------------------------------------------------------------------------
 
@@ -326,7 +361,7 @@ def _go_on(connection: sqlite3.Connection, step: Batch, name: str, remaining: in
     """Undoing goes by the order of steps: nothing is added to one that another came after."""
     (newest,) = connection.execute("SELECT max(id) FROM edit_batches").fetchone()
     if newest != step.id:
-        raise ValueError(f"step {newest} came in while step {step.id} was being made")
+        raise Overtaken(f"step {newest} came in while step {step.id} was being made")
     connection.execute(
         "UPDATE edit_batches SET name = ?, remaining = ? WHERE id = ?", [name, remaining, step.id]
     )
@@ -334,7 +369,7 @@ def _go_on(connection: sqlite3.Connection, step: Batch, name: str, remaining: in
 
 
 def _write(connection: sqlite3.Connection, step: Batch, version: int) -> None:
-    """Writes `part` as states, log and table. Raises ValueError where a state is another one."""
+    """Writes `part` as states, log and table. Raises Overtaken where a state is another one."""
     other = connection.execute(
         "SELECT p.context_id FROM part p CROSS JOIN curated c ON c.version = ? "
         "AND c.context_id = p.context_id AND c.state != p.before "
@@ -342,7 +377,7 @@ def _write(connection: sqlite3.Connection, step: Batch, version: int) -> None:
         [version],
     ).fetchone()
     if other is not None:
-        raise ValueError(f"context {other[0]} was changed meanwhile")
+        raise Overtaken(f"context {other[0]} was changed meanwhile")
     connection.execute(
         "INSERT OR REPLACE INTO curated SELECT ?, context_id, after FROM part", [version]
     )

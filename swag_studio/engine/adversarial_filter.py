@@ -316,7 +316,8 @@ class _Loop:
         listing = review.fill(self.project, self.artifact, prepared)
         yield from self._said(noted(listing, f"listing contexts {{}}/{len(self.assignment)}"))
         if self.restart:
-            self.restart.carry_over(self.artifact.version)
+            carrying = self.restart.carry_over(self.artifact.version)
+            yield from self._said(noted(carrying, "carrying notes over {}"))
 
     def summary(self) -> dict[str, object]:
         """Counts and figures."""

@@ -8,7 +8,7 @@ learn from them as from any. It knows the run's files and the pool, not iteratio
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swag_studio.connections import sliced
 from swag_studio.engine.assignment import Assignment, AssignmentLog
 from swag_studio.engine.filter_setup import Setup, has_features
 from swag_studio.engine.gibberish import Gibberish, Labelled, learn
@@ -26,11 +25,10 @@ from swag_studio.engine.text import TextMaker
 from swag_studio.engine.usable import Usable
 from swag_studio.errors import StageError
 from swag_studio.events import Level
+from swag_studio.keeping import carry_over
 from swag_studio.pool import Rows
 from swag_studio.project import Project
 from swag_studio.records import folded
-from swag_studio.reviewing import Curated
-from swag_studio.store_rounds import SLICE_OF_CONTEXTS
 
 _CLASSIFIER = "gibberish.json"  # in the run's folder
 
@@ -226,23 +224,6 @@ class Restart:
 
     # --- notes ---------------------------------------------------------------------------
 
-    def carry_over(self, version: int) -> None:
-        """Has what curators noted in the parent hold in this run, as one step of the log, once.
-
-        Flags, comments and exclusions; ranks where the endings are the same.
-        """
-        store = self.project.store
-        if store.all_curated(version):
-            return
-        changes: dict[str, tuple[Curated, Curated]] = {}
-        states = store.all_curated(self.feedback.parent)
-        for ids in sliced(sorted(states), SLICE_OF_CONTEXTS):
-            for context, (_, *endings) in store.assigned_of(version, ids).items():
-                fresh, state = Curated(tuple(endings)), states[context]
-                ranks = state.ranks if state.endings == fresh.endings else ()
-                after = replace(state, endings=fresh.endings, ranks=ranks)
-                if after != fresh:
-                    changes[context] = fresh, after
-        if changes:
-            name = f"Carry notes over from run {self.feedback.parent}"
-            store.apply_edits(version, "SWAG Studio", name, changes)
+    def carry_over(self, version: int) -> Generator[int, None, None]:
+        """Has what curators noted in the parent hold in this run; yields contexts seen by now."""
+        return carry_over(self.project.store, self.feedback.parent, version)
