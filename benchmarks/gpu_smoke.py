@@ -38,6 +38,7 @@ TINY = {
     "generate.floor": 9,
     "generate.draw_budget": 8.0,
     "filter.found_openings": False,  # a model this small opens endings with anything
+    "filter.found_slips": False,
     "filter.mlp_iterations": 3,
     "filter.ensemble_iterations": 3,
     "filter.epochs": 2,

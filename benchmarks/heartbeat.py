@@ -63,6 +63,7 @@ QUICK = {
     "generate.candidates": 64,
     "generate.floor": 16,
     "filter.found_openings": False,  # such a model opens endings with anything
+    "filter.found_slips": False,
 }
 LASTING: dict[str, dict[str, object]] = {
     "prepare": {"prepare.max_contexts": 0},

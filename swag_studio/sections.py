@@ -155,6 +155,11 @@ class FilterRecipe:
         "Assign no sampled ending that opens with a word with which no found ending of the project "
         "opens: it would go on with the noun phrase.",
     )
+    found_slips: bool = setting(
+        True,
+        "Assign no sampled ending with a slip that no found ending of the project has: that word "
+        "twice in a row, a quote or bracket without its partner.",
+    )
     replace: int = setting(
         2, "Most distractors replaced per context and iteration.", low=1, high=100
     )

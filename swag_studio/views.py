@@ -30,8 +30,9 @@ class ContextRow:
 class PoolEnding:
     """One row of a context's pool as shown text. `features` are in the pool's order.
 
-    `barred` says why it is never assigned: "cut_off", "repeat" of another row, "short" or "opening"
-    as no found ending is or opens; "" where it may be, and for the found ending.
+    `barred` says why it is never assigned: "cut_off", "repeat" of another row, or "short",
+    "opening", "doubled", "unpaired" as no found ending is; "" where it may be, and for the found
+    ending.
     """
 
     row: int

@@ -26,6 +26,7 @@ TINY = {
     "generate.contexts_per_block": 8,
     "generate.draw_budget": 8.0,
     "filter.found_openings": False,  # a model this small opens endings with anything
+    "filter.found_slips": False,
     "filter.mlp_iterations": 3,
     "filter.ensemble_iterations": 3,
     "filter.epochs": 2,

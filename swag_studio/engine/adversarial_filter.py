@@ -161,7 +161,7 @@ class _Loop:
             raise StageError(
                 f"only {count} contexts have {k} candidates that may be assigned; the filter needs "
                 f"{MIN_CONTEXTS}. Import more captions, lower filter.distractors, or let endings "
-                "open with any word (filter.found_openings)."
+                "open with any word (filter.found_openings) and slip (filter.found_slips)."
             )
         if left_out:
             yield Message(

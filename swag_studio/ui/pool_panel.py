@@ -35,10 +35,13 @@ NEVER = {  # why an ending is never assigned: code -> words
     "repeat": "= repeated",
     "short": "– too short",
     "opening": "– odd opening",
+    "doubled": "– word twice",
+    "unpaired": "– unpaired mark",
 }
 _KINDS = (
     "Never assigned: what was cut off, repeats another ending, is shorter than found endings may "
-    "be, or opens with a word with which no found ending does (it goes on with the noun phrase)"
+    "be, opens with a word with which no found ending does (it goes on with the noun phrase), or "
+    "has a word twice in a row, a quote or bracket without its partner, as no found ending has"
 )
 _WALKING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 

@@ -147,6 +147,7 @@ SETTINGS = {
     "draw_budget": "Draws at most",
     "floor": "Candidates at least",
     "found_openings": "Openings as found",
+    "found_slips": "Slips as found",
     "replace": "Replaced at most",
     "policy": "Choice of replacements",
     "adaptive": "Adaptive count",

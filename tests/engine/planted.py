@@ -42,6 +42,7 @@ WIDTH = 12  # tokens of the longest ending
 
 TINY = {
     "filter.found_openings": False,  # of so few words each opens some ending, or none does
+    "filter.found_slips": False,
     "filter.replace": 2,
     "filter.distractors": 4,
     "filter.mlp_iterations": 2,

@@ -30,6 +30,7 @@ BARE = {
     "filter.probe": False,
     "filter.strength_folds": 0,
     "filter.found_openings": False,  # so few found endings open with few words
+    "filter.found_slips": False,
 }
 SHORT, CONTEXTS = 2, 16
 

@@ -40,6 +40,7 @@ RECIPE = recipes.preset("demo").with_values(
         "generate.draw_budget": 6.0,
         "filter.distractors": 3,
         "filter.found_openings": False,
+        "filter.found_slips": False,
         "generate.max_tokens": 8,
         "generate.contexts_per_block": 4,
         "run.device": "cpu",
