@@ -127,14 +127,18 @@ class Connections:
                     self._all.remove(connection)
             connection.close()
 
-    def _delete(self, table: str, column: str, value: Any, key: str) -> None:
-        """Deletes the rows with `column` = `value`, in slices. `key` names the primary key."""
+    def _delete(self, table: str, column: str, value: Any, key: str, size: int = 0) -> None:
+        """Deletes the rows with `column` = `value`, in slices of `size`, or of SLICE.
+
+        `key` names the primary key.
+        """
+        size = size or SLICE
         sql = (
             f"DELETE FROM {table} WHERE {column} = ?1 AND ({key}) IN "
-            f"(SELECT {key} FROM {table} WHERE {column} = ?1 LIMIT {SLICE})"
+            f"(SELECT {key} FROM {table} WHERE {column} = ?1 LIMIT {size})"
         )
-        deleted = SLICE
-        while deleted == SLICE:
+        deleted = size
+        while deleted == size:
             with self.write() as connection:
                 deleted = connection.execute(sql, [value]).rowcount
 

@@ -190,10 +190,40 @@ class JudgedRun:
         """Brings the curators' table up to date; returns the rows that changed.
 
         Rows that the table lacks are left out: it is made before, or brought up to date after.
+        Without `context_ids` it is all rows, for what all verdicts rest on became another: then
+        those of other runs are `overdue`.
         """
-        policy = self.policy
-        rows = (self._change(case, policy) for case in self.cases(context_ids))
-        return [row for part in sliced(rows, _WRITTEN) for row in self._write(part)]
+        if context_ids is not None:
+            return [row for part in self.refreshing(context_ids) for row in part]
+        overdue = self.store.people_setting(_REFRESHED, {})
+        times = overdue.get("", 0) + 1
+        self.store.set_people_setting(_REFRESHED, {**overdue, "": times})
+        changed = [row for part in self.refreshing() for row in part]
+        self.refreshed(times)
+        return changed
+
+    def refreshing(self, context_ids: Iterable[str] | None = None) -> Iterator[list[Change]]:
+        """As `refresh`, some hundreds of contexts at a time; the rules may change between."""
+        if context_ids is None:
+            context_ids = list(self.store.contexts_in_work(self.version))
+        for part in sliced(context_ids, _WRITTEN):
+            policy = self.policy
+            yield self._write([self._change(case, policy) for case in self.cases(part)])
+
+    @property
+    def overdue(self) -> int:
+        """The number of the last time that all rows of all runs were due; 0 if those here are done.
+
+        They are done once `refreshed` has the number.
+        """
+        times = self.store.people_setting(_REFRESHED, {})
+        due = int(times.get("", 0))
+        return due if times.get(str(self.version), 0) != due else 0
+
+    def refreshed(self, number: int) -> None:
+        """Notes that all rows are as they were due then."""
+        times = self.store.people_setting(_REFRESHED, {})
+        self.store.set_people_setting(_REFRESHED, {**times, str(self.version): number})
 
     def _change(self, case: Case, policy: VerificationPolicy) -> Change:
         found = case.verdict(policy, self.seed)
@@ -265,6 +295,8 @@ class JudgedRun:
         return measure(verdicts(), seconds, policy.further_rounds)
 
 
+# A setting: how often the rows of all runs were due, under "", and by run which time was done.
+_REFRESHED = "refreshed"
 _WRITTEN = 500  # rows of the curators' table that are compared and written together
 
 

@@ -8,7 +8,7 @@ It knows no screen.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
 from swag_studio.connections import sliced
@@ -20,28 +20,40 @@ from swag_studio.store_steps import SLICE_OF_STEP, Changes, Overtaken
 PROGRAM = "SWAG Studio"  # who it is that carries notes over
 _CARRY = "Carry notes over from run {}"
 
-MARKS = "kept_up_to"  # [step of the log, moment of the last answer or adjudication] by run
+# By run: the step of the log up to which edited contexts were dealt anew, the moment of the last
+# answer or adjudication, and the step up to which rows were brought up to date.
+MARKS = "kept_up_to"
 
 
-def keep_up(work: HumanWork) -> frozenset[str]:
+def keep_up(work: HumanWork, *, dealing: bool = True) -> frozenset[str]:
     """Deals edited contexts anew and brings the rows of judged ones up to date.
 
-    Returns the tables that changed. Costs time for what is new since the last call only.
+    Returns the tables that changed. Costs time for what is new since the last call only. Without
+    `dealing` it is the rows alone: for runs that nobody works on, whose tasks may be another's too.
     """
-    store, name = work.store, str(work.version)
+    return frozenset().union(*keeping_up(work, dealing=dealing))
+
+
+def keeping_up(work: HumanWork, *, dealing: bool = True) -> Iterator[frozenset[str]]:
+    """As `keep_up`, some hundreds of contexts at a time; yields the tables that changed by each."""
+    store, name, overdue = work.store, str(work.version), work.overdue
     marks = store.people_setting(MARKS, {})
-    batch, given = marks.get(name, [0, ""])
-    edited, newest_batch = store.edited_since(work.version, batch)
-    judged, newest_given = store.judged_since(work.version, given)
-    changed: set[str] = set()
-    if edited and work.renew(edited):
-        changed |= {"tasks", "allocations"}
+    dealt, given, *rest = mark = marks.get(name, [0, ""])
+    shown = rest[0] if rest else dealt  # older programs did both at once
+    edited, step = store.edited_since(work.version, dealt if dealing else shown)
+    judged, moment = store.judged_since(work.version, given)
+    if dealing and edited:
+        for tasks in work.renewing(edited):
+            yield frozenset({"tasks", "allocations"} if tasks else ())
     touched = sorted({*edited, *judged})
-    if touched and work.refresh(touched):
-        changed.add("review_rows")
-    if [newest_batch, newest_given] != [batch, given]:
-        store.set_people_setting(MARKS, {**marks, name: [newest_batch, newest_given]})
-    return frozenset(changed)
+    if overdue or touched:
+        for rows in work.refreshing(None if overdue else touched):
+            yield frozenset({"review_rows"} if rows else ())
+    if overdue:
+        work.refreshed(overdue)
+    if mark != (now := [step if dealing else dealt, moment, step]):
+        marks = store.people_setting(MARKS, {})  # others may have been kept up meanwhile
+        store.set_people_setting(MARKS, {**marks, name: now})
 
 
 def carry_over(store: Store, parent: int, version: int) -> Generator[int, None, None]:

@@ -30,6 +30,7 @@ from swag_studio.judging import Annotator, Judgement, Task
 from swag_studio.pay import account
 from swag_studio.records import Ending
 from swag_studio.store_people import now
+from swag_studio.store_rounds import SLICE_OF_CONTEXTS
 from swag_studio.verification import Standing, ranks_found, worker_standing
 
 __all__ = ["Change", "Disagreement", "HumanWork", "Worker"]
@@ -127,8 +128,15 @@ class HumanWork(JudgedRun):
         count. Where work had been given out, the new tasks, and those of contexts that are no
         longer excluded, are dealt to whoever is at work, by the kept plan. Returns the new tasks.
         """
-        policy, tasks, gone, back = self.policy, list[Task](), list[str](), list[Wanted]()
-        for case in self.cases(context_ids):
+        return [task for part in self.renewing(context_ids) for task in part]
+
+    def renewing(self, context_ids: Sequence[str] | None = None) -> Iterator[list[Task]]:
+        """As `renew`; yields nothing after each some hundreds of contexts, and all at the end."""
+        tasks, gone, back = list[Task](), list[str](), list[Wanted]()
+        for place, case in enumerate(self.cases(context_ids)):
+            if place % SLICE_OF_CONTEXTS == 0:
+                yield []
+                policy = self.policy
             gone += [task.id for task in case.obsolete]
             if case.excluded:
                 gone += [task.id for task in case.live]
@@ -144,7 +152,7 @@ class HumanWork(JudgedRun):
             given = self._given()
             new = deal(back, self._at_work(given), self.overlap, self.seed, given)
             self._hand_out(new, back, given)
-        return tasks
+        yield tasks
 
     def add(self, name: str) -> Annotator:
         """A new annotator, a person. Raises ProjectError for a name that is empty or taken."""

@@ -113,15 +113,17 @@ class PeopleTables(Connections):
         open again. Returns how many are new or open again.
         """
         count = 0
-        for part in sliced(pairs):
+        for part in sliced(pairs, SLICE // 4):
             with self.write() as connection:
-                last = dict(
-                    connection.execute(
-                        "SELECT annotator_id, max(position) FROM allocations GROUP BY annotator_id"
-                    ).fetchall()
-                )
+                last = dict[str, int]()
                 for task, annotator in part:
-                    place = last.get(annotator, -1) + 1
+                    if annotator not in last:
+                        (last[annotator],) = connection.execute(
+                            "SELECT coalesce(max(position), -1) FROM allocations "
+                            "WHERE annotator_id = ?",
+                            [annotator],
+                        ).fetchone()
+                    place = last[annotator] + 1
                     added = connection.execute(
                         "INSERT INTO allocations VALUES (?,?,?,'open') "
                         "ON CONFLICT (task_id, annotator_id) DO UPDATE SET state = 'open', "

@@ -27,6 +27,7 @@ from swag_studio.reviewing import (
 )
 from swag_studio.store_people import PeopleTables, now
 
+_LISTED = 125  # contexts that one transaction lists, with their texts: some 30 ms
 _COLUMNS = (
     "version, context_id, sent1, sent2, found, source, video_id, split, fold, status, verdict, "
     "round, judged, found_score, margin, newest, flags, excluded, edited"
@@ -54,7 +55,7 @@ class ReviewTables(PeopleTables):
 
         `newest` maps context ids to the iteration that brought their newest distractor in.
         """
-        self._delete("review_rows", "version", version, "id")
+        self._delete("review_rows", "version", version, "id", 4 * _LISTED)
         rows = self._stream(
             "SELECT c.*, a.slot, a.score, e.text AS ending FROM assignments a "
             "JOIN endings e ON e.id = a.ending_id "
@@ -64,7 +65,7 @@ class ReviewTables(PeopleTables):
         )
         done = 0
         groups = (list(g) for _, g in itertools.groupby(rows, key=lambda r: str(r["id"])))
-        for part in sliced(groups, SLICE // 8):
+        for part in sliced(groups, _LISTED):
             with self.write() as connection:
                 for group in part:
                     c, scores = group[0], [r["score"] for r in group]
@@ -89,7 +90,7 @@ class ReviewTables(PeopleTables):
     def _repeat_curated(self, version: int) -> None:
         """Writes what people made of contexts into a table that was made anew."""
         stream = self._stream("SELECT * FROM curated WHERE version = ?", [version])
-        for part in sliced(stream, SLICE // 16):  # each context's texts are indexed anew
+        for part in sliced(stream, _LISTED):
             with self.write() as connection:
                 for r in part:
                     show_state(connection, version, r["context_id"], Curated.from_json(r["state"]))

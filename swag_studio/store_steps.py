@@ -240,15 +240,18 @@ class StepTables(ReviewTables):
         return counts
 
     def edited_since(self, version: int, batch: int) -> tuple[list[str], int]:
-        """The contexts that steps of the log after `batch` changed; the newest whole step's number.
+        """The contexts to which steps of the log after `batch` did what bears upon their work.
 
-        A step that is being made is told again: more of it will come.
+        That is another ending, or another exclusion; not flags, ranks and comments. Beside them the
+        newest whole step's number: one that is being made is told again, for more of it will come.
         """
         newest = self._one("SELECT coalesce(max(id), 0) n FROM edit_batches")
         assert newest is not None
         whole = min([newest["n"], *(step - 1 for step in self._in_making)])
         rows = self._rows(
-            "SELECT DISTINCT context_id FROM edits WHERE version = ? AND batch > ? "
+            "SELECT DISTINCT context_id FROM edits WHERE version = ? AND batch > ? AND ("
+            "json_extract(before, '$.endings') != json_extract(after, '$.endings') OR "
+            "json_extract(before, '$.excluded') != json_extract(after, '$.excluded')) "
             "ORDER BY context_id",
             [version, batch],
         )

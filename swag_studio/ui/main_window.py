@@ -6,10 +6,11 @@ It wires pages to the bridge and to each other by name; what a page shows is the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices
-from PySide6.QtWidgets import QMainWindow, QMenu, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from swag_studio.events import Metric, Progress
 from swag_studio.recipe import STAGE_SECTIONS, STAGES
@@ -20,12 +21,15 @@ from swag_studio.ui.job_panel import JobPanel
 from swag_studio.ui.keeping import Keeper
 from swag_studio.ui.page import Page
 from swag_studio.ui.pages import PAGES, Step
-from swag_studio.ui.reading_order import order_tabs
 from swag_studio.ui.step_bar import StepBar
 from swag_studio.ui.theme import Theme
 from swag_studio.ui.undo import Undo
+from swag_studio.ui.window import Window
 from swag_studio.ui.words import STAGE_TITLES
 from swag_studio.ui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from swag_studio.ui.people_readings import KeepingUp
 
 SIZE = (1240, 820)
 KEPT_UP_FROM = frozenset({"judgements", "adjudications", "curated"})
@@ -34,23 +38,14 @@ BETWEEN_PAGES = 150  # ms in which the window answers while its other pages are 
 FIRST_PAGE_AFTER = 20  # ms: the window is painted before anything slow begins
 
 
-class MainWindow(QMainWindow):
+class MainWindow(Window):
     """The window of one open project. It shows at once; its pages are made after that, one by one.
 
     `closed` comes when the engine is over and the project is closed.
     """
 
     closed = Signal()
-    new_requested = Signal()
-    open_requested = Signal()
-    recent_requested = Signal(object)  # Path
-    demo_requested = Signal()
-    settings_requested = Signal()
-    keys_requested = Signal()
     backups_requested = Signal()
-    logs_requested = Signal()
-    about_requested = Signal()
-    quit_requested = Signal()
 
     def __init__(self, workspace: Workspace, steps: Sequence[Step] = PAGES) -> None:
         super().__init__()
@@ -58,7 +53,6 @@ class MainWindow(QMainWindow):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"{workspace.project.root.stem} – SWAG Studio")
         self._pages: dict[int, Page] = {}
-        self.menus: list[QMenu] = []
         self.undo: Undo
         self.following = False  # shows the page of the step at work, until someone chooses one
         self.step_bar = StepBar([step.title for step in self.step_list])
@@ -66,6 +60,8 @@ class MainWindow(QMainWindow):
         self.job_panel = JobPanel(workspace.bridge, workspace.jobs.accelerator)
         self.closing = Closing(workspace, self)
         self.keeper = Keeper(workspace.project.root, self)
+        self._keeping_up: KeepingUp | None = None  # made and pulled in the reading thread
+        self._behind = False
         self._builder = QTimer(self)
         self._builder.timeout.connect(self._build_next)
         self._due: dict[int, frozenset[str]] = {}  # hidden pages that have not read yet, and what
@@ -120,10 +116,6 @@ class MainWindow(QMainWindow):
         self.closing.stopping.connect(self._stopping)
         self.closing.done.connect(self.close)
         self.keeper.told.connect(self.job_panel.say)
-
-    def focusNextPrevChild(self, forward: bool) -> bool:
-        order_tabs(self)  # now, since controls come and go
-        return super().focusNextPrevChild(forward)
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Show and not self._pages:
@@ -260,15 +252,24 @@ class MainWindow(QMainWindow):
     def _keep_up(self, tables: frozenset[str]) -> None:
         """Has what follows from people's answers and edits caught up with, in the background."""
         if not tables or tables & KEPT_UP_FROM:
-            self.workspace.reader.ask("keep up", self._kept_up, self._tell_kept_up)
+            self._behind = True
+            self._go_on_keeping_up()
 
-    def _kept_up(self) -> frozenset[str]:
-        from swag_studio.ui.people_readings import kept_up  # costs a third of a second
+    def _go_on_keeping_up(self) -> None:
+        self.workspace.reader.ask("keep up", self._kept_up, self._tell_kept_up)
 
-        return kept_up(self.workspace.project)
+    def _kept_up(self) -> frozenset[str] | None:
+        if self._keeping_up is None:
+            from swag_studio.ui.people_readings import KeepingUp  # costs a third of a second
 
-    def _tell_kept_up(self, tables: frozenset[str]) -> None:
-        if tables:
+            self._keeping_up = KeepingUp(self.workspace.project)
+        behind, self._behind = self._behind, False
+        return self._keeping_up.pull(behind)
+
+    def _tell_kept_up(self, tables: frozenset[str] | None) -> None:
+        if tables is None:
+            self._go_on_keeping_up()
+        elif tables:
             self.workspace.bridge.changed.emit(tables)
 
     def _show_states(self) -> None:

@@ -6,6 +6,7 @@ of the overview, what has changed.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,8 +19,8 @@ from swag_studio.allocation import OverlapPlan, Preview
 from swag_studio.cases import Case
 from swag_studio.events import Changed, Event, Finished
 from swag_studio.judging import Annotator, Verdict
-from swag_studio.keeping import keep_up
-from swag_studio.lineage import ancestor, filter_run
+from swag_studio.keeping import keeping_up
+from swag_studio.lineage import ancestor, filter_run, filter_runs
 from swag_studio.plan import Assumptions, Measured, measure
 from swag_studio.policy import VerificationPolicy
 from swag_studio.project import Project
@@ -30,6 +31,7 @@ from swag_studio.rounds import Disagreement, HumanWork, Worker
 
 Who = Literal["people", "simulated", "both"]
 PERIODS = 10
+PULL = 0.2  # seconds of keeping up between other readings
 MOST_TIES = 200  # settled ones make room for the next
 
 
@@ -43,10 +45,49 @@ def human_work(project: Project, run: Artifact) -> HumanWork:
     return HumanWork(project.store, run.version, prepared.version if prepared else 0, seed)
 
 
-def kept_up(project: Project) -> frozenset[str]:
-    """Catches up with what follows from answers and edits; the tables that changed."""
-    run = filter_run(project)
-    return frozenset() if run is None else keep_up(human_work(project, run))
+class KeepingUp:
+    """Catches up with what follows from answers and edits, in all runs, a moment at a time.
+
+    In the run that people work on edited contexts are dealt anew; of all others the curators'
+    rows are kept true. To be pulled in one thread.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._works: dict[int, HumanWork] = {}  # kept: each knows what it read of its contexts
+        self._going: Iterator[frozenset[str]] | None = None
+        self._changed: frozenset[str] = frozenset()
+        self._behind = False
+
+    def pull(self, behind: bool) -> frozenset[str] | None:
+        """Goes on for a moment; `behind` says that there may be something new since the last one.
+
+        At the end it returns the tables that changed, and before it None.
+        """
+        self._behind |= behind
+        until = time.monotonic() + PULL
+        while time.monotonic() < until:
+            if self._going is None:
+                if not self._behind:
+                    changed, self._changed = self._changed, frozenset()
+                    return changed
+                self._behind, self._going = False, self._all()
+            try:
+                self._changed |= next(self._going)
+            except StopIteration:
+                self._going = None
+            except BaseException:
+                self._going = None
+                raise
+        return None
+
+    def _all(self) -> Iterator[frozenset[str]]:
+        current = filter_run(self._project)
+        at_work = current.version if current else 0
+        for run in sorted(filter_runs(self._project), key=lambda run: run.version != at_work):
+            if run.version not in self._works:
+                self._works[run.version] = human_work(self._project, run)
+            yield from keeping_up(self._works[run.version], dealing=run.version == at_work)
 
 
 @dataclass(frozen=True, slots=True)
