@@ -58,7 +58,7 @@ QToolButton:checked { background: palette(highlight); color: palette(highlighted
 
 
 class Card(QWidget):
-    """The endings. `context` is a widget of its own, which stands above them and never scrolls away.
+    """The endings. `context`, what they follow, is a widget of its own: it never scrolls away.
 
     `changed` comes with every change that a person makes.
     """

@@ -142,9 +142,11 @@ class DiagnosisPanel(QWidget):
             "How each member stands", MEMBER_COLUMNS, "No iteration has been measured yet.", 7
         )
         self.members.chosen.connect(self._show_member)
-        self.clues = Table("Clues", CLUE_COLUMNS, "There is no evidence of this member yet.")
+        self.clues = Table(
+            "Clues", CLUE_COLUMNS, "There is no evidence of this member yet.", fits=True
+        )
         self.clues.setItemDelegateForColumn(2, BarDelegate(self.clues))
-        self.features = Table("Figures", FEATURE_COLUMNS)
+        self.features = Table("Figures", FEATURE_COLUMNS, fits=True)
         self.features.setItemDelegateForColumn(1, BarDelegate(self.features))
         for table in (self.clues, self.features):
             table.chosen.connect(self._show_clue)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
@@ -42,11 +43,13 @@ from swag_studio.ui.runs_panel import (
     series_of,
 )
 from swag_studio.ui.tables import Column, Table
-from swag_studio.ui.theme import DASHES, Theme
+from swag_studio.ui.theme import DASHES, Theme, ems
 
 # Every member has its look in all charts and runs; others follow after these.
 LOOKS = {ENSEMBLE: 0, "mlp": 1, "bow": 2, "cnn": 3, "pos": 4, PROBE: 5}
 CONTROL = "control"
+_WORDS_WIDTH = 78  # letters that the numbers, and what follows from them, are wide
+_MOST_WORDS = 0.54  # of the panel's width, at most
 BROKEN = DASHES[1:]  # of the other runs, one after the other: a member's colour is in all of them
 
 SMALL = (
@@ -82,17 +85,17 @@ def percent(value: float | None) -> str:
 
 STANDING_COLUMNS = (
     Column("Member", lambda s: MEMBERS.get(s.member, s.member), stretch=True),
-    Column("Verdict", lambda s: s.verdict, help="On the 4-way accuracy"),
+    Column("Verdict", lambda s: s.verdict, help="On the 4-way accuracy", stretch=True),
     Column(
         "First → now",
         lambda s: f"{percent(s.first)} → {percent(s.now)}",
         help="Its accuracy in the first iteration that it had, and the last smoothed one",
     ),
     Column(
-        "Unfiltered",
+        "Control",
         lambda s: s.control,
         percent,
-        help="The same classifier on random distractors, when last measured",
+        help="The same classifier on random distractors, unfiltered, when last measured",
         optional=True,
     ),
 )
@@ -110,6 +113,7 @@ class CurvesPanel(QWidget):
         self._overlaid: list[FilterRun] = []
         self._verdicts: dict[str, str] = {}
         self._visible: dict[tuple[Chart, str], bool] = {}  # by chart and key
+        self._own_sizes = False  # whether a person has sized the parts
         self.main = Chart("Accuracy of the classifiers", theme, percent=True)
         self.small = {
             name: Chart(title, theme, x_label="", percent=percent) for name, title, percent in SMALL
@@ -118,7 +122,11 @@ class CurvesPanel(QWidget):
             chart.link_x(self.main)
         self.runs = RunsPanel()
         self.table = Table(
-            "Accuracy of each member", STANDING_COLUMNS, "No iteration has been measured yet.", 7
+            "Accuracy of each member",
+            STANDING_COLUMNS,
+            "No iteration has been measured yet.",
+            7,
+            fits=True,
         )
         self._build()
 
@@ -131,11 +139,11 @@ class CurvesPanel(QWidget):
             button.clicked.connect(lambda _=False, way=way: self.show_way(way))
             top.addWidget(button)
         self.way_buttons[self.way].setChecked(True)
-        above = splitter(Qt.Orientation.Horizontal)
+        above = self.above = splitter(Qt.Orientation.Horizontal)
         above.addWidget(card(self.main, margins=2))
         above.addWidget(self._build_words())
         above.setStretchFactor(0, 1)
-        above.setSizes([680, 510])
+        above.splitterMoved.connect(self._moved_parts)
         self.charts = splitter(Qt.Orientation.Vertical)
         self.charts.addWidget(above)
         small = QWidget()
@@ -197,9 +205,22 @@ class CurvesPanel(QWidget):
         if event.type() == QEvent.Type.FontChange and hasattr(self, "charts"):
             self._fit()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _moved_parts(self) -> None:
+        self._own_sizes = True
+
     def _fit(self) -> None:
-        """The charts keep a height that one can read; the page scrolls where it is lower."""
+        """The charts keep a height that one can read; the page scrolls where it is lower.
+
+        Unless a person sized them, the numbers are as wide as their words, up to `_MOST_WORDS`.
+        """
         self.charts.setMinimumHeight(27 * self.fontMetrics().lineSpacing())
+        if not self._own_sizes:
+            words = min(ems(self, _WORDS_WIDTH), round(_MOST_WORDS * self.width()))
+            self.above.setSizes([self.width() - words, words])
 
     # --- what is shown -----------------------------------------------------------------------
 
@@ -318,8 +339,8 @@ class CurvesPanel(QWidget):
         if rows != self.table.rows_model.rows:
             self.table.set_rows(rows)
         self.note.setText(
-            "Unfiltered: the same classifier on random distractors. Where it stays high while "
-            "the other falls, the filter did it."
+            "Control: the same classifier on random distractors, unfiltered. Where it stays high "
+            "while the other falls, the filter did it."
             if any(row.control is not None for row in rows)
             else ""
         )

@@ -34,6 +34,8 @@ Index = QModelIndex | QPersistentModelIndex
 Display = Qt.ItemDataRole.DisplayRole
 _WIDEST = 44  # letters of a column that does not stretch
 _NARROWEST = 16  # letters of one that does
+_SHORT = 8  # letters of one in a table that does not scroll sideways
+_HEAD_PADDING = 14  # pixels beside a head's text, without the sort's arrow
 _MEASURED = 64  # rows that a column's width is taken from: a thousand take half a second
 
 
@@ -164,7 +166,9 @@ class Table(QTableView):
     """A view of a TableModel. Enter or a double click opens a row; Ctrl+C copies the chosen ones.
 
     `empty` is what stands in a table without rows. `most` rows are shown before it scrolls; 0 lets
-    the layout decide. `model` is given where rows look or sort in a way of their own.
+    the layout decide. One that `fits` never scrolls sideways: what has no room is elided, texts
+    before numbers, and told by tooltips. `model` is given where rows look or sort in a way of their
+    own.
     """
 
     opened = Signal(object)  # a row
@@ -178,11 +182,13 @@ class Table(QTableView):
         most: int = 0,
         parent: QWidget | None = None,
         model: TableModel | None = None,
+        fits: bool = False,
     ) -> None:
         super().__init__(parent)
         self.rows_model = model or TableModel(columns, self)
-        self.empty, self._most = empty, most
-        self._wanted: dict[int, int] = {}  # width of each column that stretches
+        self.empty, self._most, self._fits = empty, most, fits
+        self._wanted: dict[int, int] = {}  # width of each column
+        self._bare: dict[int, int] = {}  # the same without room in the head for the sort's arrow
         self.setModel(self.rows_model)
         self.setAccessibleName(name)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -197,6 +203,9 @@ class Table(QTableView):
         self.verticalHeader().hide()
         header = self.horizontalHeader()
         header.setHighlightSections(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
+        if fits:
+            header.setMinimumSectionSize(ems(self, 3))  # Qt's own has room for the sort's arrow
         header.setResizeContentsPrecision(_MEASURED)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -278,11 +287,15 @@ class Table(QTableView):
         for i, column in enumerate(self.rows_model.columns):
             if column.optional:
                 self.setColumnHidden(i, all(column.value(row) in (None, "") for row in rows))
+            if self.isColumnHidden(i):
+                continue
+            values = self.sizeHintForColumn(i) + 12
+            head = header.fontMetrics().horizontalAdvance(column.title) + _HEAD_PADDING
+            self._wanted[i] = self._bare[i] = max(values, head)
             if not column.stretch:
-                wanted = max(self.sizeHintForColumn(i) + 12, header.sectionSizeHint(i))
-                self.setColumnWidth(i, min(widest, wanted))
-            elif not self.isColumnHidden(i):
-                self._wanted[i] = self.sizeHintForColumn(i) + 12
+                self._bare[i] = min(widest, self._bare[i])
+                self._wanted[i] = min(widest, max(values, header.sectionSizeHint(i)))
+                self.setColumnWidth(i, self._wanted[i])
         self._stretch()
         self._fit_height()
 
@@ -302,11 +315,29 @@ class Table(QTableView):
         """
         columns = list(enumerate(self.rows_model.columns))
         wide = [i for i, c in columns if c.stretch and not self.isColumnHidden(i)]
+        if self._fits:
+            self._squeeze([i for i, _ in columns if not self.isColumnHidden(i)])
         taken = sum(self.columnWidth(i) for i, c in columns if not c.stretch)  # 0 where hidden
         self.horizontalHeader().setStretchLastSection(not wide)
         shares = shared(self.viewport().width() - taken, [self._wanted.get(i, 0) for i in wide])
+        least = 0 if self._fits else ems(self, _NARROWEST)
         for i, width in zip(wide, shares, strict=True):
-            self.setColumnWidth(i, max(ems(self, _NARROWEST), width))
+            self.setColumnWidth(i, max(least, width))
+
+    def _squeeze(self, columns: Sequence[int]) -> None:
+        """Has the columns that do not stretch leave room for those that do.
+
+        They give up the room for the sort's arrow first; their values not before texts are short.
+        """
+        texts = [self._wanted[i] for i in columns if self.rows_model.columns[i].stretch]
+        fixed = [i for i in columns if not self.rows_model.columns[i].stretch]
+        room, widths = self.viewport().width(), [self._wanted[i] for i in fixed]
+        if sum(widths) + sum(texts) > room:
+            widths = [self._bare[i] for i in fixed]
+            room -= sum(min(text, ems(self, _SHORT)) for text in texts)
+            widths = widths if sum(widths) <= room else shared(room, widths)
+        for i, width in zip(fixed, widths, strict=True):
+            self.setColumnWidth(i, width)
 
 
 def shared(width: int, wanted: Sequence[int]) -> list[int]:

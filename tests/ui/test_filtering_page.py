@@ -11,7 +11,7 @@ import pyqtgraph as pg
 import pytest
 from fakes import FakeEngine
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLabel
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from swag_studio.advice import Advice
@@ -26,7 +26,7 @@ from swag_studio.ui import filter_curves_panel as panel
 from swag_studio.ui.charts import Chart
 from swag_studio.ui.filtering_page import FilteringPage, plan_words, progress_words
 from swag_studio.ui.runs_panel import FilterRun, RunPoints, differences
-from swag_studio.ui.theme import DARK
+from swag_studio.ui.theme import DARK, LIGHT, apply
 from swag_studio.ui.workspace import Workspace
 
 LEFT = Qt.MouseButton.LeftButton
@@ -402,3 +402,43 @@ def test_what_to_try_first_stands_beside_the_curves(page: FilteringPage, qtbot: 
     assert page.tabs.currentWidget() is page.diagnosis_tab
     page.curves.show_diagnosis(Diagnosis((), (), None, "Nothing yet."))
     assert page.curves.told.isHidden()
+
+
+@pytest.mark.parametrize("size", [(1024, 534), (1240, 654)])
+def test_with_large_text_the_members_table_needs_no_scrolling_sideways(
+    page: FilteringPage,
+    read: Callable[[], None],
+    project: Project,
+    qapp: QApplication,
+    qtbot: QtBot,
+    size: tuple[int, int],
+) -> None:
+    source(project)
+    run(project, project.recipe)
+    apply(qapp, LIGHT, 150, 9.0)
+    page.resize(*size)
+    read()
+    table, columns = page.curves.table, range(len(panel.STANDING_COLUMNS))
+    verdict = "■ stalled since 117"
+    table.set_rows([row._replace(verdict=verdict) for row in table.rows_model.rows])
+    qtbot.wait(1)
+    assert table.rows_model.rowCount() == 6 and not table.isColumnHidden(3)
+    assert table.horizontalScrollBar().maximum() == 0
+    assert table.columnWidth(2) >= table.sizeHintForColumn(2)  # no number is elided
+    assert table.columnWidth(3) >= table.sizeHintForColumn(3)
+    model, tip = table.rows_model, Qt.ItemDataRole.ToolTipRole
+    assert verdict in [model.index(0, column).data(tip) for column in columns]
+    heads = [model.headerData(column, Qt.Orientation.Horizontal, tip) for column in columns]
+    assert all(heads[1:])
+
+
+def test_parts_that_a_person_sized_stay_so(page: FilteringPage) -> None:
+    above = page.curves.above
+    words = above.sizes()[1]
+    page.resize(page.width() - 100, page.height())
+    assert above.sizes()[1] == words
+    above.moveSplitter(above.sizes()[0] - 60, 1)
+    chosen = above.sizes()[1]
+    assert chosen == words + 60
+    page.resize(page.width() + 100, page.height())
+    assert above.sizes()[1] == chosen

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from swag_studio.ui.tables import Column, Table, TableModel
@@ -74,6 +75,53 @@ def test_a_column_without_values_is_hidden(qtbot: QtBot) -> None:
     assert table.isColumnHidden(2)
     table.set_rows([("b", 1, "said")])
     assert not table.isColumnHidden(2)
+
+
+LONG = (
+    Column("Said", lambda row: row[0], stretch=True),
+    Column("Said of it", lambda row: row[1], stretch=True),
+    Column("A long head of a number", lambda row: row[2]),
+    Column("Share", lambda row: row[3], lambda share: f"{share:.0%}"),
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(*2 * [st.text("mw -", max_size=60)], st.integers(0, 10**9), st.floats(0, 1)),
+        max_size=4,
+    ),
+    st.integers(200, 1200),
+)
+def test_a_table_that_fits_never_scrolls_sideways(
+    qapp: QApplication, rows: list[tuple[str, str, int, float]], width: int
+) -> None:
+    table = Table("t", LONG, most=7, fits=True)
+    table.set_rows(rows)
+    table.resize(width, 300)
+    table.show()
+    qapp.processEvents()
+    assert table.horizontalScrollBar().maximum() == 0
+    header = table.horizontalHeader()
+    assert header.length() <= table.viewport().width()
+    table.close()
+    table.deleteLater()
+
+
+def test_numbers_are_whole_where_texts_are_elided_and_tooltips_have_them(qtbot: QtBot) -> None:
+    table = Table("t", LONG, fits=True)
+    qtbot.addWidget(table)
+    table.set_rows([("What was said at length.", "And what of it.", 1_234_567, 0.5)])
+    table.resize(450, 200)
+    table.show()
+    for column in (2, 3):
+        assert table.columnWidth(column) >= table.sizeHintForColumn(column)
+    assert table.columnWidth(0) < table.sizeHintForColumn(0)
+    index = table.rows_model.index(0, 0)
+    assert index.data(Qt.ItemDataRole.ToolTipRole) == "What was said at length."
+    table.resize(1200, 200)  # with room again, all is as it was
+    assert table.columnWidth(0) > table.sizeHintForColumn(0)
+    assert table.columnWidth(2) >= table.horizontalHeader().sectionSizeHint(2)
 
 
 def test_enter_and_double_click_open_a_row(qtbot: QtBot) -> None:
