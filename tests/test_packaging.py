@@ -13,6 +13,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from types import ModuleType
+from unittest.mock import Mock
 
 import pytest
 
@@ -105,6 +107,60 @@ def test_nothing_is_both_asked_for_and_left_out() -> None:
     ] == []
 
 
+# --- the recipe of the bundle --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("system", "programs", "app"),
+    [
+        ("linux", {"swag-studio": True}, False),
+        ("win32", {"swag-studio": True, "swag-studio-window": False}, False),
+        # With a console PyInstaller marks an app as one of the background, without a window.
+        ("darwin", {"swag-studio": False}, True),
+    ],
+)
+def test_each_system_gets_its_programs(
+    system: str, programs: dict[str, bool], app: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = ModuleType("PyInstaller.utils.hooks")
+    for name in ("collect_data_files", "collect_submodules", "copy_metadata"):
+        setattr(hooks, name, lambda package: [(package, package)])
+    for module in ("PyInstaller", "PyInstaller.utils"):
+        monkeypatch.setitem(sys.modules, module, ModuleType(module))
+    monkeypatch.setitem(sys.modules, hooks.__name__, hooks)
+    monkeypatch.setattr("importlib.metadata.distributions", list)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "platform", system)
+    parts = {name: Mock() for name in ("PYZ", "EXE", "COLLECT", "BUNDLE")}
+    analysis = Mock(return_value=Mock(datas=[], binaries=[]))
+    recipe = PACKAGING / "swag-studio.spec"
+    space = {"SPECPATH": str(PACKAGING), "Analysis": analysis, **parts}
+    exec(compile(recipe.read_text("utf-8"), str(recipe), "exec"), space)
+    made = [call.kwargs for call in parts["EXE"].call_args_list]
+    assert {one["name"]: one["console"] for one in made} == programs
+    assert all(one["icon"] is None or Path(one["icon"]).exists() for one in made)
+    assert parts["BUNDLE"].called == app
+
+
+def test_what_is_stripped_is_told() -> None:
+    """In the file that says under which terms and how other people's software is there."""
+    script = (PACKAGING / "build.sh").read_text("utf-8")
+    (names,) = re.findall(r"for name in ([\w ]+); do", script)
+    told = (PACKAGING / "linux" / "copyright").read_text("utf-8")
+    assert [n for n in (*names.split(), "libpython") if not re.search(rf"\b{n}\b", told)] == []
+
+
+def test_the_installer_of_windows_gives_each_file_type_a_program_and_an_icon() -> None:
+    lines = (PACKAGING / "windows" / "swag-studio.iss").read_text("utf-8").splitlines()
+    values = dict(
+        re.findall(r'Classes\\([^"]+)";.*ValueData: "(.*?)"(?:;|$)', "\n".join(lines), re.M)
+    )
+    for suffix in TYPES.values():
+        kind = values[suffix]
+        assert values[rf"{kind}\DefaultIcon"] == r"{app}\swag-studio-window.exe,0"
+        assert values[rf"{kind}\shell\open\command"].endswith('""%1""')
+
+
 # --- icons -------------------------------------------------------------------------------------
 
 
@@ -158,6 +214,23 @@ def test_the_metadata_name_the_entry_and_its_types() -> None:
     assert root.findtext("summary") == desktop_entry()["Comment"]
     provided = [e.text for e in root.findall("provides/mediatype")]
     assert provided == list(TYPES)
+
+
+@pytest.mark.skipif(not shutil.which("appstreamcli"), reason="no appstreamcli here")
+def test_the_metadata_have_no_fault_but_the_name_without_a_domain(tmp_path: Path) -> None:
+    text = (PACKAGING / "linux" / "swag-studio.metainfo.xml").read_text("utf-8")
+    path = tmp_path / "swag-studio.metainfo.xml"
+    path.write_text(text.replace("@VERSION@", __version__).replace("@DATE@", "2026-01-01"), "utf-8")
+    command = ["appstreamcli", "validate", "--no-net", "--no-color", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert set(re.findall(r"^[EW]: \S+ (\S+)", done.stdout, re.M)) <= {"cid-desktopapp-is-not-rdns"}
+    told = (PACKAGING / "README.md").read_text("utf-8")
+    assert "`cid-desktopapp-is-not-rdns`" in told
+
+
+@pytest.mark.skipif(not shutil.which("desktop-file-validate"), reason="not installed here")
+def test_the_desktop_entry_is_sound() -> None:
+    run("desktop-file-validate", PACKAGING / "linux" / "swag-studio.desktop")
 
 
 # --- the packages ------------------------------------------------------------------------------
@@ -218,20 +291,54 @@ def test_the_deb_has_all_in_its_place(checkout: Path, tmp_path: Path) -> None:
     assert f'version="{__version__}"' in metainfo and "@" not in metainfo
 
 
+def words_of(entry: Path) -> list[str]:
+    """A desktop entry's Exec as a desktop reads it: escapes of a string, quotes, field codes."""
+    (value,) = re.findall(r"^Exec=(.*)$", entry.read_text("utf-8"), re.MULTILINE)
+    value = re.sub(r"\\(.)", lambda m: {"s": " ", "n": "\n", "t": "\t"}.get(m[1], m[1]), value)
+    words = re.findall(r'"((?:[^"`$\\]|\\["`$\\])*)"|([^\s"\'`$\\]+)', value)
+    assert value == " ".join(f'"{quoted}"' if quoted else plain for quoted, plain in words)
+    return [re.sub(r'\\(["`$\\])', r"\1", q).replace("%%", "%") or plain for q, plain in words]
+
+
+@linux
+def test_a_desktop_entry_can_say_every_path(tmp_path: Path) -> None:
+    script = (PACKAGING / "linux" / "install.sh").read_text("utf-8")
+    (function,) = re.findall(r"^quoted\(\) \{\n.*?^\}\n", script, re.MULTILINE | re.DOTALL)
+    for path in (
+        "/a b",
+        "/R&D",
+        "/50%",
+        "/%f",
+        "/$HOME",
+        '/"',
+        "/`id`",
+        "/\\",
+        "/\\n",
+        "/ä'日|;#~*?",
+    ):
+        written = run("sh", "-c", f'{function} quoted "$1"', "sh", path)
+        entry = tmp_path / "entry"
+        entry.write_text(f"Exec={written} %F\n", "utf-8")
+        assert words_of(entry) == [path, "%F"]
+
+
 @linux
 @pytest.mark.skipif(not shutil.which("zstd"), reason="no zstd here")
 def test_the_folder_installs_for_one_person_and_goes_again(checkout: Path, tmp_path: Path) -> None:
     run(checkout / "packaging" / "make_tar.sh", LEVEL="1")
     (archive,) = (checkout / "dist").glob("*.tar.zst")
-    place, home = tmp_path / "a place", tmp_path / "a home"
+    # What a shell, sed or a desktop entry reads as more than itself.
+    place, home = tmp_path / "50%=\\1 a&b|c", tmp_path / "R&D 'lab' \"ä\" `$HOME` a\\b|c"
     place.mkdir()
-    run("tar", "--extract", "--zstd", "--file", archive, "--directory", place)
+    run("env", "--chdir", place, "tar", "--extract", "--zstd", "--file", archive)
     (folder,) = place.iterdir()
     person = {"HOME": str(home), "XDG_DATA_HOME": ""}
     run("sh", folder / "install.sh", **person)
     assert run(home / ".local" / "bin" / "swag-studio") == "the program was run\n"
     entry = home / ".local/share/applications/swag-studio.desktop"
-    assert f'Exec="{folder}/bin/swag-studio" %F' in entry.read_text("utf-8")
+    assert words_of(entry) == [str(home / ".local/bin/swag-studio"), "%F"]
+    if shutil.which("desktop-file-validate"):
+        run("desktop-file-validate", entry)
     run("sh", folder / "install.sh", "--remove", **person)
     assert [p for p in home.rglob("*swag-studio*") if not p.is_dir()] == []
 
@@ -242,6 +349,28 @@ def test_scripts_are_programs_that_a_shell_can_read() -> None:
     for script in scripts:
         assert os.access(script, os.X_OK)
         run("bash", "-n", script)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("words", "person", "told"),
+    [((), 1000, "--without-deb"), (("folder",), 0, "nothing but --without-deb")],
+)
+def test_the_trial_refuses_what_it_cannot_try(
+    words: tuple[str, ...], person: int, told: str, tmp_path: Path
+) -> None:
+    fake = tmp_path / "id"
+    fake.write_text(f"#!/bin/sh\necho {person}\n")
+    fake.chmod(0o755)
+    done = subprocess.run(
+        [PACKAGING / "smoke", *words],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert told in done.stderr and "passed" not in done.stdout
 
 
 # --- the option that the smoke test uses -------------------------------------------------------

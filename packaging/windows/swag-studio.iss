@@ -27,7 +27,9 @@ Name: "{group}\SWAG Studio"; Filename: "{app}\swag-studio-window.exe"
 [Registry]
 Root: HKA; Subkey: "Software\Classes\.swagproj"; ValueType: string; ValueData: "SWAGStudio.Project"; Flags: uninsdeletevalue
 Root: HKA; Subkey: "Software\Classes\SWAGStudio.Project"; ValueType: string; ValueData: "SWAG Studio project"; Flags: uninsdeletekey
+Root: HKA; Subkey: "Software\Classes\SWAGStudio.Project\DefaultIcon"; ValueType: string; ValueData: "{app}\swag-studio-window.exe,0"
 Root: HKA; Subkey: "Software\Classes\SWAGStudio.Project\shell\open\command"; ValueType: string; ValueData: """{app}\swag-studio-window.exe"" ""%1"""
 Root: HKA; Subkey: "Software\Classes\.swagpacket"; ValueType: string; ValueData: "SWAGStudio.Packet"; Flags: uninsdeletevalue
 Root: HKA; Subkey: "Software\Classes\SWAGStudio.Packet"; ValueType: string; ValueData: "SWAG Studio work packet"; Flags: uninsdeletekey
+Root: HKA; Subkey: "Software\Classes\SWAGStudio.Packet\DefaultIcon"; ValueType: string; ValueData: "{app}\swag-studio-window.exe,0"
 Root: HKA; Subkey: "Software\Classes\SWAGStudio.Packet\shell\open\command"; ValueType: string; ValueData: """{app}\swag-studio-window.exe"" ""%1"""
