@@ -9,7 +9,6 @@ import dataclasses
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -17,6 +16,7 @@ from types import FrameType
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFileOpenEvent, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from swag_studio import recipe as recipes
 from swag_studio import settings as profile
@@ -28,12 +28,14 @@ from swag_studio.ui import help as sheets
 from swag_studio.ui import theme
 from swag_studio.ui.bridge import Bridge, EngineLike
 from swag_studio.ui.closing import dismiss_dialogs
+from swag_studio.ui.crash_dialog import CrashDialog
 from swag_studio.ui.faults import Faults
 from swag_studio.ui.main_window import MainWindow
 from swag_studio.ui.packet_window import PacketWindows
 from swag_studio.ui.restoring import Restoring
 from swag_studio.ui.settings_dialog import SettingsDialog
-from swag_studio.ui.start import NewProjectDialog, StartWindow, ask_project, documents
+from swag_studio.ui.start import NewProjectDialog, StartWindow, ask_packet, ask_project, documents
+from swag_studio.ui.window import Window
 from swag_studio.ui.workspace import Jobs, Workspace
 
 SIGNAL_BEAT = 200  # ms in which Python gets to see a signal while Qt waits
@@ -65,9 +67,9 @@ class Application(QObject):
         self.windows: list[MainWindow] = []
         self.packets = PacketWindows(self)
         self.packets.closed.connect(self._end_if_over)
-        self.packets.settings_requested.connect(self.show_settings)
-        self.packets.quit_requested.connect(self.close_all)
+        self.packets.made.connect(self._serve)
         self.start_window: StartWindow | None = None
+        self.crash: CrashDialog | None = None
         self.restoring = Restoring(self)
         self.quitting = self._asked_to_quit = self._shut = False
         self._base_points = app.font().pointSizeF()
@@ -130,32 +132,27 @@ class Application(QObject):
             self.open(path)
         if not self._open and not self.windows:
             self.show_start()
-        if self.faults.crashed is not None:
-            self._tell_crash(self.faults.crashed)
 
-    def _tell_crash(self, log: Path) -> None:
-        """Offers the log of a crash that ended the program the last time."""
-        text = f"SWAG Studio was ended by a crash the last time. The log says where: {log}"
-        if self.windows:
-            with suppress(OSError):
-                self._tell(text, "warning", log.read_text("utf-8", "replace"))
-        elif self.start_window is not None and self.start_window.problem.isHidden():
-            self.start_window.show_problem(text)
-            self.start_window.offer("Open the log folder", self.open_logs)
+    def _tell_crash(self, window: QWidget) -> None:
+        """Shows the log of the last crash above the window that opened last, until it is closed."""
+        if self.crash is None and self.faults.crashed is not None:
+            self.crash = CrashDialog(self.faults.crashed)
+            self.crash.folder_requested.connect(self.open_logs)
+        if self.crash is not None and isValid(self.crash):
+            self.crash.show_above(window)
 
     def show_start(self, problem: str = "") -> StartWindow:
         """The start window, with the reason why something did not open."""
         if self.start_window is None:
             window = self.start_window = StartWindow(self.settings)
             window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            window.open_project.connect(self.open)
-            window.new_project.connect(self.new)
-            window.demo.connect(self.open_demo)
+            self._serve(window)
             window.destroyed.connect(lambda: self._start_gone(window))
         if problem:
             self.start_window.show_problem(problem)
         self.start_window.show()
         _raise(self.start_window)
+        self._tell_crash(self.start_window)
         return self.start_window
 
     def _start_gone(self, window: StartWindow) -> None:
@@ -189,10 +186,11 @@ class Application(QObject):
     def _open_packet(self, path: Path) -> None:
         """Opens a work packet in a window of its own, which is all that an annotator sees."""
         try:
-            self.packets.open(path)
+            window = self.packets.open(path)
         except UserError as error:
             self.show_start(str(error))
         else:
+            self._tell_crash(window)
             self._close_start()
 
     def new(self, path: Path, preset: str) -> MainWindow | None:
@@ -251,29 +249,36 @@ class Application(QObject):
         window = MainWindow(workspace)
         window.closed.connect(lambda: self._closed(window))
         window.closing.stopping.connect(self._end_if_over)
+        window.backups_requested.connect(lambda: self.restoring.show(window))
+        self._serve(window)
+        self.windows.append(window)
+        window.show()
+        self._tell_crash(window)
+        self.change_settings(recent=self.settings.with_recent(project.root).recent)
+        return window
+
+    # --- what windows ask for ------------------------------------------------------------
+
+    def _serve(self, window: Window) -> None:
         window.new_requested.connect(lambda: self._ask_new(window))
-        window.open_requested.connect(lambda: self._ask_open(window))
+        window.open_requested.connect(lambda: self._open_chosen(ask_project(window)))
+        window.packet_requested.connect(lambda: self._open_chosen(ask_packet(window)))
         window.recent_requested.connect(self.open)
         window.demo_requested.connect(lambda: self.open_demo())
         window.settings_requested.connect(lambda: self.show_settings(window))
-        window.backups_requested.connect(lambda: self.restoring.show(window))
         window.keys_requested.connect(lambda: sheets.keys(window).show())
         window.about_requested.connect(lambda: sheets.about(window).open())
         window.logs_requested.connect(self.open_logs)
         window.quit_requested.connect(self.close_all)
-        self.windows.append(window)
-        window.show()
-        self.change_settings(recent=self.settings.with_recent(project.root).recent)
-        return window
 
     def _ask_new(self, window: QWidget) -> None:
         dialog = NewProjectDialog(window)
         dialog.chosen.connect(self.new)
         dialog.open()
 
-    def _ask_open(self, window: QWidget) -> None:
-        if chosen := ask_project(window):
-            self.open(chosen)
+    def _open_chosen(self, path: Path | None) -> None:
+        if path is not None:
+            self.open(path)
 
     def show_settings(self, parent: QWidget) -> SettingsDialog:
         """The settings, which act while they are changed."""

@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from swag_studio import __version__
-from swag_studio.ui import menus
-from swag_studio.ui.main_window import MainWindow
+from swag_studio.ui.actions import shortcuts
 from swag_studio.ui.rows_dialog import RowsDialog
 from swag_studio.ui.tables import Column
+from swag_studio.ui.window import Window
 
 KEY_COLUMNS = (
     Column("Action", lambda row: row[1].removesuffix(" …"), stretch=True),
@@ -18,10 +18,10 @@ KEY_COLUMNS = (
 )
 
 
-def keys(window: MainWindow) -> RowsDialog:
+def keys(window: Window) -> RowsDialog:
     """The keys of the window's menus."""
     note = "Enter or a double click opens a row of a table; Ctrl+C copies the chosen rows."
-    return RowsDialog("Keys", note, KEY_COLUMNS, menus.shortcuts(window), window)
+    return RowsDialog("Keys", note, KEY_COLUMNS, shortcuts(window.menus), window)
 
 
 def about(parent: QWidget) -> QMessageBox:

@@ -6,23 +6,24 @@ kept beside the packet when they are given; Finish writes the file to send back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from swag_studio.errors import in_words
 from swag_studio.packet_answers import PacketAnswers
 from swag_studio.packets import MOST_SECONDS, PacketAnswer, PacketDraft, PacketItem, PacketSkip
 from swag_studio.store_people import now
+from swag_studio.ui.actions import Keys, add
 from swag_studio.ui.annotate_bench import Bench
 from swag_studio.ui.desk import Answer, Item, QueueDesk, State
 from swag_studio.ui.page import set_role
-from swag_studio.ui.reading_order import order_tabs
 from swag_studio.ui.theme import ems
+from swag_studio.ui.window import Window
 from swag_studio.ui.words import does
 
 
@@ -132,12 +133,10 @@ def _same_kind(value: Any, default: Any) -> bool:
     return isinstance(value, type(default))
 
 
-class PacketWindow(QMainWindow):
+class PacketWindow(Window):
     """Judges one packet. `closed` when it has given the packet back."""
 
     closed = Signal()
-    settings_requested = Signal()
-    quit_requested = Signal()
 
     def __init__(self, answers: PacketAnswers, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -178,22 +177,12 @@ class PacketWindow(QMainWindow):
         self._make_menus()
         self._answered()
 
-    def focusNextPrevChild(self, forward: bool) -> bool:
-        order_tabs(self)  # now, since controls come and go
-        return super().focusNextPrevChild(forward)
-
     def _make_menus(self) -> None:
-        file = self.menus = self.menuBar().addMenu("&File")
-        entries: list[tuple[str, QKeySequence.StandardKey, Callable[[], object]]] = [
-            ("&Finish: write the file to send back", QKeySequence.StandardKey.Save, self.finish),
-            ("&Settings …", QKeySequence.StandardKey.Preferences, self.settings_requested.emit),
-            ("&Close", QKeySequence.StandardKey.Close, self.close),
-            ("&Quit", QKeySequence.StandardKey.Quit, self.quit_requested.emit),
-        ]
-        for text, key, act in entries:
-            action = file.addAction(text)
-            action.setShortcuts(key)
-            action.triggered.connect(lambda _=False, act=act: act())
+        file, edit, help_menu = self.add_menus("&File", "&Edit", "&Help")
+        add(file, "&Finish: write the file to send back", self.finish, Keys.Save)
+        self.add_leaving(file)
+        self.add_settings(edit)
+        self.add_help(help_menu)
 
     # --- finishing -----------------------------------------------------------------------
 
@@ -246,9 +235,8 @@ class PacketWindow(QMainWindow):
 class PacketWindows(QObject):
     """The packets that are open."""
 
+    made = Signal(object)  # a window that is there for the first time
     closed = Signal()
-    settings_requested = Signal(object)  # the window that asks
-    quit_requested = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -273,9 +261,8 @@ class PacketWindows(QObject):
             raise
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         window.closed.connect(lambda: self._closed(window))
-        window.settings_requested.connect(lambda: self.settings_requested.emit(window))
-        window.quit_requested.connect(self.quit_requested)
         self.windows.append(window)
+        self.made.emit(window)
         return window
 
     def _closed(self, window: PacketWindow) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QStandardPaths, Qt, Signal
+from PySide6.QtCore import QEvent, QStandardPaths, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -29,6 +29,7 @@ from swag_studio.recipe import PRESETS
 from swag_studio.settings import Settings
 from swag_studio.ui.page import card, set_role
 from swag_studio.ui.theme import ems
+from swag_studio.ui.window import Window
 
 PRESET_WORDS = {
     "demo": "demo: a few minutes, to see how it works",
@@ -37,12 +38,8 @@ PRESET_WORDS = {
 }
 
 
-class StartWindow(QWidget):
-    """Chooses a project; the application opens it. A project that is gone stays listed as such."""
-
-    open_project = Signal(object)  # Path
-    new_project = Signal(object, str)  # Path, preset
-    demo = Signal()
+class StartWindow(Window):
+    """Asks for a project; the application opens it. A project that is gone stays listed as such."""
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,7 +63,8 @@ class StartWindow(QWidget):
         self.remedy.hide()
         self._act: Callable[[], object] = lambda: None
         self.remedy.clicked.connect(lambda: self._act())
-        layout = QVBoxLayout(self)
+        centre = QWidget()
+        layout = QVBoxLayout(centre)
         layout.setContentsMargins(28, 24, 28, 24)
         layout.setSpacing(14)
         layout.addWidget(title)
@@ -75,29 +73,47 @@ class StartWindow(QWidget):
         layout.addWidget(self.remedy, 0, Qt.AlignmentFlag.AlignLeft)
         row = QHBoxLayout()
         row.setSpacing(16)
-        row.addWidget(self._actions())
+        self._left = self._actions()
+        row.addWidget(self._left)
         row.addWidget(self._recent(settings), 1)
         layout.addLayout(row, 1)
+        self.setCentralWidget(centre)
+        self._make_menus()
+        self._fit()
+
+    def _make_menus(self) -> None:
+        file, edit, help_menu = self.add_menus("&File", "&Edit", "&Help")
+        self.add_opening(file)
+        self.add_leaving(file)
+        self.add_settings(edit)
+        self.add_help(help_menu)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_left"):
+            self._fit()
+
+    def _fit(self) -> None:
+        self._left.setFixedWidth(ems(self, 32))
 
     def _actions(self) -> QWidget:
         self.demo_button = QPushButton("See the demo")
         self.demo_button.setProperty("role", "primary")
-        self.demo_button.clicked.connect(self.demo)
+        self.demo_button.clicked.connect(self.demo_requested)
         about = QLabel("From captions to questions in about four minutes.")
         about.setWordWrap(True)
         about.setProperty("role", "muted")
         self.new_button = QPushButton("New project …")
-        self.new_button.clicked.connect(self.ask_new)
+        self.new_button.clicked.connect(self.new_requested)
         self.open_button = QPushButton("Open project …")
-        self.open_button.clicked.connect(self.ask_open)
+        self.open_button.clicked.connect(self.open_requested)
         self.packet_button = QPushButton("Open work packet …")
-        self.packet_button.clicked.connect(self.ask_packet)
+        self.packet_button.clicked.connect(self.packet_requested)
         buttons = (self.new_button, self.open_button, self.packet_button)
         frame = card(self.demo_button, about, *buttons, margins=16)
         layout = frame.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.addStretch(1)
-        frame.setFixedWidth(ems(self, 32))
         return frame
 
     def _recent(self, settings: Settings) -> QWidget:
@@ -123,7 +139,7 @@ class StartWindow(QWidget):
         return card(heading, self.recent, margins=16)
 
     def _chosen(self, item: QListWidgetItem) -> None:
-        self.open_project.emit(Path(item.data(Qt.ItemDataRole.UserRole)))
+        self.recent_requested.emit(Path(item.data(Qt.ItemDataRole.UserRole)))
 
     def show_problem(self, text: str) -> None:
         """Why a project did not open; the start window stays usable."""
@@ -137,29 +153,18 @@ class StartWindow(QWidget):
         self.remedy.setText(text)
         self.remedy.show()
 
-    def ask_new(self) -> None:
-        """Asks for a name, a place and a recipe."""
-        dialog = NewProjectDialog(self)
-        dialog.chosen.connect(self.new_project)
-        dialog.open()
-
-    def ask_open(self) -> None:
-        """Asks for a project folder."""
-        if chosen := ask_project(self):
-            self.open_project.emit(chosen)
-
-    def ask_packet(self) -> None:
-        """Asks for a work packet, to be judged here without its project."""
-        chosen, _ = QFileDialog.getOpenFileName(
-            self, "Open a work packet", str(documents()), f"Work packets (*{PACKET})"
-        )
-        if chosen:
-            self.open_project.emit(Path(chosen))
-
 
 def ask_project(parent: QWidget) -> Path | None:
     """A project folder that a person chooses, or None."""
     chosen = QFileDialog.getExistingDirectory(parent, f"Open a project (a folder *{SUFFIX})")
+    return Path(chosen) if chosen else None
+
+
+def ask_packet(parent: QWidget) -> Path | None:
+    """A work packet that a person chooses, to be judged without its project, or None."""
+    chosen, _ = QFileDialog.getOpenFileName(
+        parent, "Open a work packet", str(documents()), f"Work packets (*{PACKET})"
+    )
     return Path(chosen) if chosen else None
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from swag_studio import curating
 from swag_studio.reviewing import Batch, Made
 from swag_studio.store import Store
+from swag_studio.ui.actions import Keys, add
 from swag_studio.ui.steps import Steps, broken_off, show_when_slow
 from swag_studio.ui.workspace import Workspace
 
@@ -28,21 +28,11 @@ class Undo(QObject):
     def __init__(self, workspace: Workspace, menu: QMenu) -> None:
         super().__init__(menu)
         self.workspace, self._menu = workspace, menu
-        keys = QKeySequence.StandardKey
-        self.undo_action = self._action(menu, "Undo", keys.Undo, self.undo)
-        self.redo_action = self._action(menu, "Redo", keys.Redo, self.redo)
-        self.redo_action.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence(keys.Redo)])
+        self.undo_action = add(menu, "Undo", self.undo, Keys.Undo)
+        self.redo_action = add(menu, "Redo", self.redo, "Ctrl+Shift+Z", Keys.Redo)
+        self._wait()
         workspace.bridge.changed.connect(self._changed)
         self.refresh()
-
-    def _action(
-        self, menu: QMenu, text: str, key: QKeySequence.StandardKey, slot: Callable[[], None]
-    ) -> QAction:
-        action = menu.addAction(text)
-        action.setShortcut(QKeySequence(key))
-        action.setEnabled(False)
-        action.triggered.connect(lambda *_: slot())
-        return action
 
     def undo(self) -> None:
         """Takes the last step back."""
@@ -56,9 +46,12 @@ class Undo(QObject):
         """Reads what the next step of each is."""
         self.workspace.reader.ask("undo", self.workspace.project.store.undo_stacks, self._show)
 
-    def _go(self, title: str, word: str, work: Callable[[Store, str], Iterator[Made]]) -> None:
+    def _wait(self) -> None:
         for action in (self.undo_action, self.redo_action):
             action.setEnabled(False)  # until it is known what the next one is
+
+    def _go(self, title: str, word: str, work: Callable[[Store, str], Iterator[Made]]) -> None:
+        self._wait()
         store = self.workspace.project.store
 
         def making() -> Iterator[Made]:

@@ -56,7 +56,7 @@ def test_every_control_has_a_name(application: Application, window: MainWindow) 
     settings = application.show_settings(window)
     assert nameless(window) == [] and nameless(settings) == []
     start = application.show_start()
-    start.ask_new()
+    start.new_requested.emit()
     assert nameless(start) == []
     settings.close()
 

@@ -158,7 +158,7 @@ def test_a_name_that_is_taken_is_refused(
     qtbot: QtBot, application: Application, root: Path
 ) -> None:
     start = application.show_start()
-    start.ask_new()
+    start.new_requested.emit()
     dialog = start.findChild(NewProjectDialog)
     dialog.place.setText(str(root.parent))
     qtbot.keyClicks(dialog.name, "mine")
