@@ -105,11 +105,10 @@ class WorkDialog(QDialog):
             spin.setKeyboardTracking(False)
             spin.valueChanged.connect(lambda _: self._changed())
         form = QFormLayout()
-        form.addRow("Further contexts", _with_note(
-            self.contexts, f"{self._begun:,} of {self._begun + self._left:,} have work already."
-        ))  # fmt: skip
+        have = f"{self._begun:,} of {self._begun + self._left:,} have work already."
+        _add(form, "Further contexts", self.contexts, have)
         _add_overlap(form, self.first, self.by, self.rest)
-        form.addRow("Hidden checks", _with_note(self.checks, "among each person’s work."))
+        _add(form, "Hidden checks", self.checks, "among each person’s work.")
         form.addRow("", self.entry)
         form.addRow("Annotators", self._who())
         self.preview = Table("What each would get", PREVIEW_COLUMNS, "Nobody is chosen.", most=6)
@@ -242,8 +241,8 @@ class SimulateDialog(QDialog):
         self.by, self.rest = _number(1, 50, plan.by), _number(1, 50, plan.rest)
         form = QFormLayout()
         form.addRow("Number", self.number)
-        form.addRow("Skill", _with_note(self.skill, "of the answers; the rest is random."))
-        form.addRow("In work", _with_note(self.contexts, f"{begun:,} of {contexts:,} are so far."))
+        _add(form, "Skill", self.skill, "of the answers; the rest is random.")
+        _add(form, "In work", self.contexts, f"{begun:,} of {contexts:,} are so far.")
         _add_overlap(form, self.first, self.by, self.rest)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.run = buttons.addButton("Simulate", QDialogButtonBox.ButtonRole.AcceptRole)
@@ -271,11 +270,9 @@ class SimulateDialog(QDialog):
 
 
 def _add_overlap(form: QFormLayout, first: QSpinBox, by: QSpinBox, rest: QSpinBox) -> None:
-    form.addRow("Judged by several", _with_note(first, "from the first, for agreement."))
-    form.addRow("Each of these by", _with_note(by, "annotators."))
-    form.addRow("All others by", _with_note(rest, "of them."))
-    by.setAccessibleName("Annotators of each of the first contexts")
-    rest.setAccessibleName("Annotators of every other context")
+    _add(form, "Judged by several", first, "from the first, for agreement.")
+    _add(form, "Each of these by", by, "annotators.")
+    _add(form, "All others by", rest, "of them.")
 
 
 def _number(low: int, high: int, value: int, suffix: str = "") -> QSpinBox:
@@ -287,12 +284,16 @@ def _number(low: int, high: int, value: int, suffix: str = "") -> QSpinBox:
     return spin
 
 
-def _with_note(editor: QAbstractSpinBox, text: str) -> QWidget:
+def _add(form: QFormLayout, label: str, editor: QAbstractSpinBox, text: str) -> None:
+    """A row whose number is read out with its label and what stands behind it.
+
+    Qt finds the label by itself only where the editor stands alone in its row.
+    """
+    editor.setAccessibleName(label)
+    editor.setAccessibleDescription(text)
     note = QLabel(text)
     set_role(note, "muted")
-    line = QWidget()
-    layout = QHBoxLayout(line)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.addWidget(editor)
-    layout.addWidget(note, 1, Qt.AlignmentFlag.AlignVCenter)
-    return line
+    row = QHBoxLayout()
+    row.addWidget(editor)
+    row.addWidget(note, 1, Qt.AlignmentFlag.AlignVCenter)
+    form.addRow(label, row)
