@@ -13,6 +13,7 @@ import itertools
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,12 @@ def _endings(c: Context, rows: Iterable[int], rng: random.Random) -> list[Ending
 # --- people --------------------------------------------------------------------------------------
 
 
+def _moment(number: int) -> str:
+    """The moment of an answer: one each second, for people's work is caught up with by them."""
+    at = datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 @dataclass
 class _Work:
     """People's work on one filter run, some hundred contexts at a time, as rows to be written."""
@@ -240,7 +247,7 @@ class _Work:
         first = int(task.id[1:9], 16)
         for i in range(by):
             who = (first + i) % ANNOTATORS
-            yield simulate(task, self.people[who].annotator, 1.0, SEED, AT)
+            yield simulate(task, self.people[who].annotator, 1.0, SEED, _moment(sum(self.given)))
             annotator, place = self.people[who].annotator.id, self.given[who]
             self._row("allocations", annotator, place, task.id, "done")
             self.given[who] += 1

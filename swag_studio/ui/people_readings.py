@@ -66,20 +66,18 @@ class KeepingUp:
         """
         self._behind |= behind
         until = time.monotonic() + PULL
-        while time.monotonic() < until:
+        while self._going is not None or self._behind:
             if self._going is None:
-                if not self._behind:
-                    changed, self._changed = self._changed, frozenset()
-                    return changed
                 self._behind, self._going = False, self._all()
-            try:
-                self._changed |= next(self._going)
-            except StopIteration:
+            tables = next(self._going, None)
+            if tables is None:
                 self._going = None
-            except BaseException:
-                self._going = None
-                raise
-        return None
+            else:
+                self._changed |= tables
+            if time.monotonic() > until:
+                return None
+        changed, self._changed = self._changed, frozenset()
+        return changed
 
     def _all(self) -> Iterator[frozenset[str]]:
         current = filter_run(self._project)

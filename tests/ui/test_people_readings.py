@@ -1,25 +1,31 @@
-"""The overview of a verification: brought up to date in parts, it equals a walk over everything."""
+"""The overview of a verification equals a walk over everything; keeping up reaches all runs."""
 
 from __future__ import annotations
 
 import dataclasses
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_run import make_store
+from made_run import make_project, make_store
 
+from swag_studio import judged
 from swag_studio.allocation import OverlapPlan
 from swag_studio.judging import LABELS, Adjudication, Annotator, Judgement, Skip, Task, problem
+from swag_studio.lineage import filter_runs
 from swag_studio.plan import measure
+from swag_studio.policy import VerificationPolicy
+from swag_studio.project import Project
+from swag_studio.recipe import from_toml
 from swag_studio.records import Ending, ending_id
 from swag_studio.rounds import HumanWork
 from swag_studio.store import Store
-from swag_studio.ui.people_readings import Overview, OverviewReader
+from swag_studio.ui import people_readings
+from swag_studio.ui.people_readings import KeepingUp, Overview, OverviewReader, human_work
 
 WHO = ("a0", "a1", "s0")
 
@@ -166,3 +172,81 @@ def test_only_what_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert overviews.read().judged == 1
     assert read == [tasks[4].context_id]
     store.close()
+
+
+# --- keeping up ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """Two finished runs of the same endings; people have work on the second one."""
+    made = tmp_path / "p.swag"
+    make_project(made, 6)
+    with Project.open(made) as project:
+        store = project.store
+        second = project.begin("filter", project.recipe.with_values({"filter.epochs": 9}))
+        rows = [
+            (context, slot, e.id, e.row, score)
+            for context, slots in store.assigned(1)
+            for slot, e, score in slots
+        ]
+        store.put_assignments(second.version, rows)
+        list(store.build_review(second.version, 1, {}))
+        project.finish(second, {})
+        project.set_recipe(from_toml(second.recipe))
+        work = human_work(project, second)
+        store.put_annotator(Annotator("a0", "Ada"))
+        work.open_first_round(6)
+        work.allocate(OverlapPlan(), ["a0"])
+        yield project
+
+
+def verdicts(project: Project, version: int) -> Counter[str]:
+    store = project.store
+    return Counter(row.verdict for row in store.review_rows(store.review_ids(version)))
+
+
+def pulled(keeping: KeepingUp, behind: bool = True) -> tuple[frozenset[str], int]:
+    """The tables that changed, and how many pulls it took."""
+    pulls = 1
+    while (tables := keeping.pull(behind)) is None:
+        behind, pulls = False, pulls + 1
+    return tables, pulls
+
+
+def answer_one(project: Project) -> Task:
+    task = project.store.next_task("a0")
+    assert task is not None
+    labels = ("likely", *["unlikely"] * 5)
+    project.store.submit(Judgement(task.id, "a0", labels, 0, 1))  # type: ignore[arg-type]
+    return task
+
+
+def test_answers_reach_the_rows_of_all_runs(project: Project) -> None:
+    keeping = KeepingUp(project)
+    pulled(keeping)
+    answer_one(project)
+    assert pulled(keeping)[0] == {"review_rows"}
+    for version in (1, 2):
+        assert verdicts(project, version) == {"found": 1, "open": 5}
+    assert pulled(keeping) == (frozenset(), 1)
+    work = human_work(project, filter_runs(project)[1])
+    work.keep(policy=VerificationPolicy(judgements=2))  # as Agreement does it, for the run it shows
+    work.refresh()
+    assert pulled(keeping)[0] == {"review_rows"}
+    for version in (1, 2):
+        assert verdicts(project, version) == {"open": 6}
+
+
+def test_it_goes_on_a_moment_at_a_time(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes in between is caught up with in the same go."""
+    monkeypatch.setattr(judged, "_WRITTEN", 2)
+    monkeypatch.setattr(people_readings, "PULL", -1.0)  # seconds: a slice each time
+    keeping = KeepingUp(project)
+    for _ in range(5):
+        answer_one(project)
+    assert keeping.pull(True) is None
+    answer_one(project)
+    tables, pulls = pulled(keeping)
+    assert tables == {"review_rows"} and pulls > 3
+    assert verdicts(project, 1) == verdicts(project, 2) == {"found": 6}
