@@ -15,6 +15,7 @@ import krippendorff
 import numpy as np
 from numpy.typing import NDArray
 
+from swag_studio.numerals import plain
 from swag_studio.ratings import (
     MEASURES,
     MISSING,
@@ -115,8 +116,8 @@ class Estimate:
         if self.value is None:
             return f"undefined ({self.why})"
         if np.isnan(self.low):
-            return f"{self.value:.2f}"
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+            return plain(self.value)
+        return f"{plain(self.value)} ({plain(self.low)} to {plain(self.high)})"
 
 
 @dataclass(frozen=True, slots=True)

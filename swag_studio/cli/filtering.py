@@ -9,6 +9,7 @@ import typer
 
 from swag_studio.cli.commands import Json, ProjectFolder, app, opened_project, reporter
 from swag_studio.errors import ProjectError
+from swag_studio.numerals import plain, signed
 
 if TYPE_CHECKING:
     from swag_studio.evidence import Evidence
@@ -23,12 +24,14 @@ def diagnose(
         int, typer.Option(metavar="VERSION", help="Which run of the filter; 0: the newest.")
     ] = 0,
     iteration: Annotated[
-        int, typer.Option(help="Whose evidence to show; -1: the newest that has any.")
+        int, typer.Option(metavar="N", help="Whose evidence to show; -1: the newest that has any.")
     ] = -1,
-    clues: Annotated[int, typer.Option(help="Clues to show of each member.", min=1)] = 5,
+    clues: Annotated[
+        int, typer.Option(metavar="N", help="Clues to show of each member.", min=1)
+    ] = 5,
     json: Json = False,
 ) -> None:
-    """Say which member of the ensemble stalls, why, and what to try."""
+    """Say which member stalls the filter, why, and what to try."""
     from swag_studio import evidence as stored
     from swag_studio import recipe as recipes
     from swag_studio.diagnosis import contexts_tested
@@ -86,14 +89,14 @@ def _clue_table(evidence: Evidence, most: int) -> tuple[list[str], list[list[str
     if evidence.kind == "features":
         columns = ["feature", "accuracy lost", "mean, found", "mean, distractors"]
         return columns, [
-            [c.text, f"{c.weight:+.1%}", f"{c.found:.2f}", f"{c.assigned:.2f}"] for c in clues
+            [c.text, signed(c.weight, ".1%"), plain(c.found), plain(c.assigned)] for c in clues
         ]
     columns = ["clue", "speaks for", "weight", "in found", "in distractors"]
     return columns, [
         [
             c.text,
             "found" if c.weight > 0 else "generated",
-            f"{c.weight:+.2f}",
+            signed(c.weight),
             f"{c.found:.1%}",
             f"{c.assigned:.1%}",
         ]

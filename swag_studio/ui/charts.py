@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from swag_studio.numerals import plain
 from swag_studio.ui import chart_saving
 from swag_studio.ui.chart_looks import SWATCH, Dash
 from swag_studio.ui.flow import FlowLayout
@@ -285,7 +286,7 @@ class Chart(QWidget):
     def format(self, value: float) -> str:
         if math.isnan(value):
             return "–"
-        return f"{value:.1%}" if self.percent else f"{value:.4g}"
+        return plain(value, ".1%" if self.percent else ".4g")
 
     def _show_readout(self, step: float | None) -> None:
         """In the upper corner that is further from the cursor."""

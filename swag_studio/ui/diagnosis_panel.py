@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from swag_studio.advice import Advice
 from swag_studio.diagnosis import Diagnosis
 from swag_studio.evidence import FEATURES, MEMBERS, Clue, Evidence
+from swag_studio.numerals import plain, signed
 from swag_studio.project import Project
 from swag_studio.recipe import STAGE_SECTIONS, Recipe
 from swag_studio.records import Context
@@ -81,7 +82,7 @@ CLUE_COLUMNS = (
     Column(
         "Weight",
         lambda c: c.weight,
-        lambda weight: f"{weight:+.2f}",
+        signed,
         help="In logits per ending that shows it: above 0 it speaks for found",
     ),
     Column("In found", lambda c: c.found, lambda v: f"{v:.1%}", help="Share of the found endings"),
@@ -97,14 +98,14 @@ FEATURE_COLUMNS = (
     Column(
         "Accuracy lost",
         lambda c: c.weight,
-        lambda v: f"{v:+.1%}",
+        lambda v: signed(v, ".1%"),
         help="What the 4-way accuracy loses when the figure is shuffled among the endings",
     ),
-    Column("In found", lambda c: c.found, lambda v: f"{v:.2f}", help="Mean over found endings"),
+    Column("In found", lambda c: c.found, plain, help="Mean over found endings"),
     Column(
         "In distractors",
         lambda c: c.assigned,
-        lambda v: f"{v:.2f}",
+        plain,
         help="Mean over the distractors that stand now",
     ),
 )

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from swag_studio.numerals import plain
 from swag_studio.ui.background import Background
 from swag_studio.ui.features import Feature, feature
 from swag_studio.ui.page import prose, set_role
@@ -205,7 +206,7 @@ def ending_columns(features: Sequence[Feature]) -> list[Column]:
 
 def _number_column(i: int, f: Feature) -> Column:
     def show(value: float) -> str:
-        return f"{value:,.0f}" if f.unit == "tokens" else f"{value:,.2f}"
+        return plain(value, ",.0f" if f.unit == "tokens" else ",.2f")
 
     return Column(f.title, lambda e: e.features[i], show, help=f"{f.name}. {f.definition}")
 

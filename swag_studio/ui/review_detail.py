@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from swag_studio.numerals import plain, signed
 from swag_studio.records import folded
 from swag_studio.reviewing import Curated
 from swag_studio.ui.features import feature
@@ -81,7 +82,7 @@ class EndingsTable(QTableWidget):
         self.setRowCount(len(rows))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
         for i, (shown, came) in enumerate(rows):
-            score = "–" if shown.score is None else f"{shown.score:+.2f}"
+            score = "–" if shown.score is None else signed(shown.score)
             number = f"{shown.place + 1}"
             for column, text in enumerate((f"{i + 1}", number, shown.ending.text, score, came)):
                 item = QTableWidgetItem(text)
@@ -242,9 +243,9 @@ class DetailPanel(QWidget):
         set_role(self.sentence, "")
         self.sentence.setText(row.sent1)
         self.opening.setText(f"{row.sent2} …")
-        self.found.setText(f"✓ found: {row.found}  ({row.found_score:+.2f})")
+        self.found.setText(f"✓ found: {row.found}  ({signed(row.found_score)})")
         says = VERDICTS.get(row.verdict, (row.verdict, ""))[1]
-        self.verdict.setText(f"Verdict: {says}  ·  Margin {row.margin:+.2f}")
+        self.verdict.setText(f"Verdict: {says}  ·  Margin {signed(row.margin)}")
         self.notes.show_state(detail.state, draft, same=same)
         self.judged.set_rows(detail.judged)
         self.log.set_rows(detail.log)
@@ -324,7 +325,7 @@ def _restorable(line: Line | None) -> bool:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.2f}"
+    return "–" if value is None else plain(value, ",.2f")
 
 
 def _feature(beside: Beside, i: int, shown: Shown) -> float | None:

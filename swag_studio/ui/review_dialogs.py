@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.curating import Change
+from swag_studio.numerals import plain
 from swag_studio.reviewing import text_problem
 from swag_studio.ui.features import TOKENS, Feature, feature
 from swag_studio.ui.page import resize_on_screen, set_role
@@ -201,7 +202,7 @@ class ReplaceDialog(_Dialog):
         """What may stand there, in order."""
         columns = [
             Column("Candidate", lambda o: o[0].text, stretch=True),
-            Column("Distance", lambda o: o[1], "{:.2f}".format, "From the found ending"),
+            Column("Distance", lambda o: o[1], plain, "From the found ending"),
         ]
         for i, name in enumerate(names):
             if not (known := feature(name)).shared:
@@ -235,8 +236,8 @@ def _number(i: int, known: Feature) -> Column:
     def get(offer: Offer) -> float:
         return offer[0].features[i]
 
-    show = "{:,.0f}" if known.unit == TOKENS else "{:,.2f}"
-    return Column(known.title, get, show.format, f"{known.name}. {known.definition}")
+    form = ",.0f" if known.unit == TOKENS else ",.2f"
+    return Column(known.title, get, lambda v: plain(v, form), f"{known.name}. {known.definition}")
 
 
 class BulkDialog(_Dialog):

@@ -17,6 +17,7 @@ from PySide6.QtCore import QAbstractTableModel, QItemSelectionModel, QModelIndex
 from PySide6.QtGui import QFont, QGuiApplication, QKeyEvent, QKeySequence, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
+from swag_studio.numerals import signed
 from swag_studio.reviewing import ReviewRow
 from swag_studio.ui.tables import Display, Index, paint_words
 from swag_studio.ui.theme import ems
@@ -53,7 +54,7 @@ COLUMNS = (
     ReviewColumn(
         "margin",
         "Margin",
-        lambda r: f"{r.margin:+.2f}",
+        lambda r: signed(r.margin),
         8,
         "The ensemble's score of the found ending, less that of the strongest wrong one, in "
         "logits: below 0 the ensemble is fooled",
@@ -73,7 +74,7 @@ COLUMNS = (
     ReviewColumn(
         "found_score",
         "Score",
-        lambda r: f"{r.found_score:+.2f}",
+        lambda r: signed(r.found_score),
         8,
         "The cross-fitted ensemble's score of the found ending, in logits",
         True,

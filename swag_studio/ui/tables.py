@@ -28,6 +28,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QSizePolicy, QTableView, QWidget
 
+from swag_studio.numerals import plain
 from swag_studio.ui.theme import ems
 
 Index = QModelIndex | QPersistentModelIndex
@@ -48,7 +49,7 @@ def shown(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.4g}"
+        return plain(value, ",.4g")
     return str(value)
 
 
