@@ -9,9 +9,20 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from fakes import FakeJobs
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListView, QWidget
+from PySide6.QtGui import QAccessible, QPixmap
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QKeySequenceEdit,
+    QLabel,
+    QListView,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+from sights import dialogs, everything, packet_window, settle, sights
 
 from swag_studio import recipe as recipes
 from swag_studio.project import Project
@@ -24,6 +35,8 @@ from swag_studio.ui.late import Late
 from swag_studio.ui.main_window import MainWindow
 from swag_studio.ui.page import STATE_MARKS, STATE_WORDS
 from swag_studio.ui.theme import DARK, LIGHT, Theme
+
+NEXT_TO = Qt.FindChildOption.FindDirectChildrenOnly
 
 
 @pytest.fixture
@@ -39,26 +52,57 @@ def window(application: Application, tmp_path: Path) -> MainWindow:
 
 def nameless(top: QWidget) -> list[str]:
     """Controls that take the focus and have no name to be read out."""
-    buddies = {label.buddy() for label in top.findChildren(QLabel)}
-    found = []
-    for widget in top.findChildren(QWidget):
-        takes_focus = widget.focusPolicy() != Qt.FocusPolicy.NoFocus
-        inside = widget.objectName().startswith("qt_") or type(widget) is QListView  # a combo's
-        words = widget.text() if isinstance(widget, QAbstractButton | QLabel) else ""
-        hidden = widget.isHidden() or isinstance(widget, QLabel)
-        named = widget.accessibleName() or words or widget in buddies
-        if takes_focus and not inside and not hidden and not named:
-            found.append(f"{type(widget).__name__} in {type(widget.parent()).__name__}")
-    return found
+    return [
+        f"{type(widget).__name__} in {type(widget.parent()).__name__}"
+        for widget in top.findChildren(QWidget)
+        if widget.focusPolicy() != Qt.FocusPolicy.NoFocus
+        and not (widget.isHidden() or inside(widget) or heard(widget))
+    ]
 
 
-def test_every_control_has_a_name(application: Application, window: MainWindow) -> None:
-    settings = application.show_settings(window)
-    assert nameless(window) == [] and nameless(settings) == []
-    start = application.show_start()
-    start.new_requested.emit()
-    assert nameless(start) == []
-    settings.close()
+def inside(widget: QWidget) -> bool:
+    """Whether it is a part of a control, or a text that is read for itself."""
+    parts = isinstance(widget.parent(), QAbstractSpinBox | QComboBox | QKeySequenceEdit)
+    own = widget.objectName().startswith("qt_") or type(widget) is QListView  # a combo's
+    return parts or own or isinstance(widget, QLabel)
+
+
+def heard(widget: QWidget) -> str:
+    """What a screen reader is told, which is not the label that stands beside another widget."""
+    if isinstance(widget, QComboBox):  # its name is its value, and it is told its label as well
+        labels = widget.parentWidget().findChildren(QLabel, options=NEXT_TO)
+        return widget.accessibleName() or next(
+            (w.text() for w in labels if w.buddy() is widget), ""
+        )
+    return str(QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name))
+
+
+def test_every_control_of_a_project_has_a_name(
+    application: Application, jobs: FakeJobs, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = everything(application, jobs, tmp_path)
+    found = {sight: nameless(window) for sight in sights(window, qtbot)}
+    assert len(found) > 20
+    for title, dialog in {"settings": application.show_settings(window), **dialogs(window)}.items():
+        dialog.show()
+        found[title] = nameless(dialog)
+        dialog.close()
+    settle(window, qtbot)
+    assert {sight: told for sight, told in found.items() if told} == {}
+
+
+def test_every_control_of_an_empty_project_has_a_name(window: MainWindow) -> None:
+    assert nameless(window) == []
+
+
+def test_every_control_outside_of_a_project_has_a_name(
+    application: Application, project: Project, tmp_path: Path, qtbot: QtBot
+) -> None:
+    start = application.show_start("Something is wrong.")
+    start.offer("Mend it", lambda: None)
+    packet = packet_window(project, tmp_path, qtbot)
+    assert nameless(start) == [] and nameless(packet) == []
+    packet.leave()
 
 
 def test_the_largest_text_fits_a_small_screen(application: Application, window: MainWindow) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from fakes import DrawnWatch, FakeJobs
-from judged_project import BEST, SECOND, context, filtered, work_of
+from fakes import FakeJobs
 from numpy.typing import NDArray
-from packet_project import ANNA, give_out
 from PySide6.QtCore import QMargins, QPoint, QRect, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
@@ -20,7 +17,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
-    QDialog,
     QGraphicsView,
     QKeySequenceEdit,
     QRadioButton,
@@ -30,32 +26,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
-from test_candidates_page import sample
-from test_filtering_page import beside, iteration
+from sights import dialogs, everything, packet_window, settle, sights
 
-from swag_studio import packet_exchange
-from swag_studio import recipe as recipes
-from swag_studio.allocation import OverlapPlan
-from swag_studio.events import Metric
-from swag_studio.judging import Judgement
-from swag_studio.packet_answers import PacketAnswers
-from swag_studio.packets import file_bytes
-from swag_studio.policy import VerificationPolicy
 from swag_studio.project import Project
-from swag_studio.ui import again_dialog
-from swag_studio.ui import help as sheets
-from swag_studio.ui.annotate_keys import KeyMap, KeysDialog
-from swag_studio.ui.annotate_page import AnnotatePage
 from swag_studio.ui.application import Application
 from swag_studio.ui.main_window import MainWindow
-from swag_studio.ui.merge_dialog import MergeDialog
-from swag_studio.ui.packet_window import PacketWindow
-from swag_studio.ui.policy_dialog import PolicyDialog
-from swag_studio.ui.restoring import BackupsDialog
-from swag_studio.ui.review_dialogs import EditDialog, NameDialog, ReplaceDialog
-from swag_studio.ui.start import NewProjectDialog
 from swag_studio.ui.theme import ems
-from swag_studio.ui.work_dialog import SimulateDialog, WorkDialog
 
 TAB = Qt.FocusPolicy.TabFocus
 MOST = 200  # presses of Tab until a window must have come round
@@ -69,51 +45,7 @@ WHOLE = (
 
 @pytest.fixture
 def window(application: Application, jobs: FakeJobs, tmp_path: Path) -> MainWindow:
-    """A project in which everything was run, and two people judge; all pages are made."""
-    recipe = recipes.preset("demo")
-    project = filtered(tmp_path / "p.swag", recipe, [context(n) for n in range(8)])
-    store = project.store
-    store.put_metrics(1, [m for i in range(6) for m in iteration(i)] + beside(5))
-    curve = [Metric("train_lm", "dev_ppl", i, 90.0 - i, {"fold": "0"}) for i in range(3)]
-    store.put_metrics(1, curve)
-    list(store.build_review(1, 1, {}))
-    tasks = work_of(project).open_first_round(count=3)
-    store.allocate((task.id, person) for task in tasks for person in ("a1", "a2"))
-    for person, (labels, best, second) in {"a1": BEST, "a2": SECOND}.items():
-        store.add_judgements([Judgement(tasks[0].id, person, tuple(labels), best, second)])
-    sample(project, jobs, "dog", "cat", "ship")
-    jobs.watch_reader = DrawnWatch("A man waits. / He / leaves.\n cat dog owl\n cat fox owl")
-    project.close()
-    window = application.open(tmp_path / "p.swag")
-    assert window is not None
-    window.resize(1280, 840)
-    window.make_pages()
-    return window
-
-
-def sights(window: MainWindow, qtbot: QtBot) -> Iterator[str]:
-    """Every page with each of its tabs, and the bench of who judges, when all is read."""
-    for i, page in enumerate(window.pages):
-        window.show_page(i)
-        settle(window, qtbot)
-        tabs = page.findChildren(QTabWidget)
-        yield page.title
-        for bar in tabs:
-            for k in range(1, bar.count()):
-                bar.setCurrentIndex(k)
-                settle(window, qtbot)
-                yield f"{page.title}, {bar.tabText(k)}"
-        if isinstance(page, AnnotatePage):
-            page.seat(window.workspace.project.store.annotators()[0])
-            page.bench.ask_skip()  # type: ignore[union-attr]
-            QApplication.processEvents()
-            yield "Annotate, the bench"
-
-
-def settle(window: MainWindow, qtbot: QtBot) -> None:
-    for _ in range(3):  # what was read may ask again
-        qtbot.waitUntil(lambda: not window.workspace.reader.busy, timeout=20_000)
-        QApplication.processEvents()
+    return everything(application, jobs, tmp_path)
 
 
 # --- the order, by brute force -----------------------------------------------------------------
@@ -215,31 +147,6 @@ def test_a_legend_is_read_between_its_heading_and_its_plot(
     assert back[:1] + back[:0:-1] == order
 
 
-def dialogs(window: MainWindow) -> dict[str, QDialog]:
-    """One of each kind, shown by nobody yet."""
-    plan = OverlapPlan(100, 2, 1)
-    merge = packet_exchange.Merge("p", "Anna", (), 0, 0, (object(),), (), {})  # type: ignore[arg-type]
-    rules = {
-        "policy": ("Verdicts", "What follows", VerificationPolicy()),
-        "more": ("More", "What else", VerificationPolicy()),
-    }
-    beginning = "A man waits. He"
-    return {
-        "new": NewProjectDialog(window),
-        "backups": BackupsDialog(window.workspace.project.root, window),
-        "again": again_dialog.ask(window.workspace, window),
-        "sheet": sheets.keys(window),
-        "keys": KeysDialog(KeyMap(), window),
-        "work": WorkDialog([], 40, 4, plan, 0.1, 1, window),
-        "simulate": SimulateDialog(40, 4, plan, window),
-        "merge": MergeDialog("a.swagpacket", merge, window),
-        "rules": PolicyDialog(rules, window),
-        "name": NameDialog("Your name", "Beside each change", "Ada", window),
-        "edit": EditDialog(beginning, "sits.", "leaves.", ["eats."], "", window),
-        "replace": ReplaceDialog(beginning, "sits.", "leaves.", window),
-    }
-
-
 def test_tab_goes_through_every_dialog_as_one_reads(
     application: Application, window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -257,15 +164,7 @@ def test_tab_goes_through_the_start_window_and_a_packet(
     application: Application, project: Project, tmp_path: Path, qtbot: QtBot
 ) -> None:
     assert problems(application.show_start("Something is wrong.")) == []
-    give_out(project)
-    path = tmp_path / "Anna.swagpacket"
-    path.write_bytes(file_bytes(packet_exchange.export(project.store, 7, ANNA)))
-    packet = PacketWindow(PacketAnswers(path))
-    qtbot.addWidget(packet)
-    packet.show()
-    qtbot.waitExposed(packet)
-    packet.bench.ask_skip()
-    QApplication.processEvents()
+    packet = packet_window(project, tmp_path, qtbot)
     assert problems(packet) == []
     packet.leave()
 
