@@ -211,7 +211,7 @@ class EngineJobs:
         return outlook(project, options)
 
     def release_formats(self) -> Mapping[str, str]:
-        from swag_studio.engine.rehearsal import formats
+        from swag_studio.engine.release_asked import formats
 
         return formats()
 

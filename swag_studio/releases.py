@@ -6,7 +6,10 @@ releases/1.0.0 ...    verified releases; once there, never changed
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,18 @@ _PART = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
 _VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-({_PART}(?:\.{_PART})*))?", re.ASCII)
 
 
+# What the card says, in the curator's words; kept from release to release as a setting.
+ON_CARD, KEPT = ("title", "licence", "language"), "release_card"
+
+# ISO 639-1, and the form of the longer codes, of which there are thousands.
+_LANGUAGE = re.compile(
+    r"a[abefkmnrsvyz]|b[aegimnors]|c[aehorsuvy]|d[aevz]|e[elnostu]|f[afijory]|g[adlnuv]|"
+    r"h[aeiortuyz]|i[adegikostu]|j[av]|k[agijklmnorsuvwy]|l[abginotuv]|m[ghiklnrsty]|"
+    r"n[abdeglnorvy]|o[cjmrs]|p[ailst]|q[u]|r[mnouw]|s[acdegiklmnoqrstuvw]|"
+    r"t[aeghiklnorstwy]|u[gkrz]|v[eio]|w[ao]|x[h]|y[io]|z[ahu]|[a-z]{3}"
+)
+
+
 class ReleaseError(UserError):
     """A release that cannot be written, and what to do."""
 
@@ -34,11 +49,12 @@ class ReleaseOptions:
 
     unverified        contexts that nobody judged enter too, marked as such
     include_simulated answers of simulated annotators count, and the release says so
-    overrides         codes of problems that do not block it; they stand in its manifest
+    overrides         kinds of error that do not block it; they stand in its manifest
     override_reason   why not, in the curator's words; stands beside them, and is asked for
     formats           names of exporters; none: all
     filter_version    the run of the filter; 0: that of the project's recipe
     licence           of the sources, as the curator gives it: an id such as cc-by-4.0, or words
+    language          of the texts: its code, as `checked_language` gives it; "": not said
     cost_per_hour     of this machine; None: as in the person's settings
     """
 
@@ -53,6 +69,30 @@ class ReleaseOptions:
     language: str = "en"
     cost_per_hour: float | None = None
     override_reason: str = ""
+
+
+def command(project: Path, options: ReleaseOptions, out: Path | None = None) -> str:
+    """The command that writes a release with these options, to be pasted into a terminal.
+
+    It asks for a reason where an error is overridden without one.
+    """
+    flags = {"--unverified": options.unverified, "--include-simulated": options.include_simulated}
+    values = {
+        "--because": options.override_reason or ("TEXT" if options.overrides else None),
+        "--run": options.filter_version or None,
+        "--title": options.title or None,
+        "--licence": options.licence or None,
+        "--language": options.language,
+        "--cost-per-hour": options.cost_per_hour,
+        "--out": out,
+    }
+    words = ["swag-studio", "release", str(project), "--version", options.version]
+    words += [flag for flag, wanted in flags.items() if wanted]
+    pairs = [("--format", name) for name in options.formats]
+    pairs += [("--override", kind) for kind in options.overrides]
+    pairs += [(flag, str(value)) for flag, value in values.items() if value is not None]
+    words += [word for pair in pairs for word in pair]
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +112,16 @@ def checked_version(text: str) -> str:
             "up when a question changes its right ending, the second when questions are added."
         )
     return text
+
+
+def checked_language(text: str) -> str:
+    """A language's code in small letters; "" is not said. Raises ReleaseError for another word."""
+    code = text.strip().casefold()
+    if code and not _LANGUAGE.fullmatch(code):
+        raise ReleaseError(
+            f"{text} is no code of a language: give two or three letters of ISO 639, such as en."
+        )
+    return code
 
 
 def version_key(version: str) -> tuple[Any, ...]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 from judged_project import BEST, context, filtered, judge
 
 from swag_studio import cli
+from swag_studio.project import Project
 from swag_studio.recipe import preset
+from swag_studio.releases import KEPT, ON_CARD
 
 
 @pytest.fixture
@@ -82,8 +85,11 @@ def test_without_a_version_verified_contexts_ask_for_one(
         (["--licence", "mit"], "Add --version 1.0.0"),
         (["--version", "1"], "1 is no version of a release"),
         (["--version", "1.0.0", "--override", "typos"], "typos is no check"),
-        (["--version", "1.0.0", "--override", "stray_space"], "Give the reason with --because"),
-        (["--version", "1.0.0", "--because", "so"], "Add --override CHECK"),
+        (["--version", "1.0.0", "--override", "empty_ending"], "Give the reason with --because"),
+        (["--version", "1.0.0", "--override", "stray_space", "--because", "so"], "is a warning"),
+        (["--version", "1.0.0", "--format", "docx"], "docx is no format"),
+        (["--version", "1.0.0", "--language", "english"], "english is no code of a language"),
+        (["--version", "1.0.0", "--because", "so"], "Add --override ERROR"),
         (["--version", "1.0.0", "--run", "7"], "no finished run 7"),
     ],
 )
@@ -93,3 +99,61 @@ def test_what_cannot_be_is_refused(
     assert cli.main(["release", str(path), *words]) == 1
     assert text in told(capsys)
     assert list((path / "releases").iterdir()) == []
+
+
+def test_the_pasted_command_of_a_blocked_release_releases(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contexts = [context(i, sent1="She sits.\x07") for i in range(8)]
+    with filtered(tmp_path / "p.swag", preset("demo"), contexts) as project:
+        judge(project, {c.video_id: [BEST] for c in contexts})
+    words = ["release", str(tmp_path / "p.swag"), "--version", "1.0.0", "--format", "swag_csv"]
+    words += ["--override", "control_characters", "--because", "it's a bell", "--out"]
+    assert cli.main([*words, str(tmp_path / "a copy"), "--json"]) == 1
+    error = json.loads(capsys.readouterr().out.splitlines()[-1])["text"]
+    name, *pasted = shlex.split(error.partition("To release all the same: ")[2])
+    assert name == "swag-studio" and cli.main(pasted) == 0
+    assert (tmp_path / "a copy/train.csv").is_file()
+    manifest = json.loads((tmp_path / "a copy/manifest.json").read_text("utf-8"))
+    assert manifest["overrides"] == ["context_across_splits", "control_characters"]
+    assert manifest["override_reason"] == "it's a bell"
+
+
+@pytest.mark.parametrize(
+    ("out", "text"),
+    [
+        ("p.swag/releases/10.0.0", "is in the project"),
+        ("p.swag", "is in the project"),
+        ("a.txt", "a.txt is a file"),
+        ("a.txt/sub", "a.txt is a file"),
+        ("full", "is not empty"),
+    ],
+)
+def test_a_copy_goes_to_a_new_or_empty_folder_outside(
+    path: Path, out: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path.parent / "full").mkdir()
+    for name in ("a.txt", "full/b.txt"):
+        (path.parent / name).write_text("", "utf-8")
+    words = ["release", str(path), "--version", "1.0.0", "--format", "swag_csv", "--out"]
+    assert cli.main([*words, str(path.parent / out)]) == 1
+    assert text in told(capsys)
+    assert list((path / "releases").iterdir()) == []
+
+
+def test_the_card_says_what_the_page_keeps_unless_it_is_given(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Project.open(path) as project:
+        kept = {"title": "Kitchen scenes", "licence": "MIT", "language": "ja"}
+        project.store.set_people_setting(KEPT, kept)
+    words = ["release", str(path), "--format", "swag_csv", "--cost-per-hour", "2.5", "--version"]
+    assert cli.main([*words, "1.0.0", "--title", "Cooks"]) == 0
+    assert "On its card as on the page Release: licence MIT, language ja." in told(capsys)
+    folder = path / "releases/1.0.0"
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    assert [manifest[name] for name in ON_CARD] == ["Cooks", "MIT", "ja"]
+    assert json.loads((folder / "run.json").read_text("utf-8"))["cost_per_hour"] == 2.5
+    assert cli.main([*words, "1.1.0", "--licence", "", "--language", "EN"]) == 0
+    manifest = json.loads((path / "releases/1.1.0/manifest.json").read_text("utf-8"))
+    assert [manifest[name] for name in ON_CARD] == ["Kitchen scenes", "", "en"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,42 @@ def test_damaged_files_are_named(path: Path, capsys: pytest.CaptureFixture[str])
     assert "not as it was written" in capsys.readouterr().out.replace("\n", " ")
 
 
+def test_a_file_that_is_not_of_the_release_is_named(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path / "releases/1.0.0/more.csv").write_text("", "utf-8")
+    assert cli.main(["release-check", str(path), "1.0.0", "--json"]) == 1
+    assert told(capsys)["unlisted"] == ["more.csv"]
+
+
+def test_an_edited_manifest_is_found_where_the_project_is_at_hand(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["release-check", str(path), "1.0.0", "--json"]) == 0
+    assert told(capsys)["manifest"] == "as written"
+    file = path / "releases/1.0.0/manifest.json"
+    text = file.read_text("utf-8")
+    file.write_text(text.replace('"unverified": false', '"unverified": true'), "utf-8")
+    assert file.read_text("utf-8") != text
+    assert cli.main(["release-check", str(path), "1.0.0"]) == 1
+    assert "what it says may be untrue" in " ".join(capsys.readouterr().out.split())
+    assert cli.main(["release-diff", str(path), "1.0.0", "1.1.0"]) == 0
+    assert "manifest.json is not as it was written" in " ".join(capsys.readouterr().out.split())
+    assert cli.main(["release-check", str(path), "v1", "--json"]) == 0
+    assert told(capsys)["manifest"] == "not known"  # a draft's is not kept
+
+
+def test_a_copy_under_another_name_is_no_release_of_that_name(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(path / "releases/1.0.0", path / "releases/10.0.0")
+    assert cli.main(["release-check", str(path), "--json"]) == 1
+    summary = told(capsys)
+    assert (summary["release"], summary["version"]) == ("10.0.0", "1.0.0")
+    assert cli.main(["release-check", str(path)]) == 1
+    assert "says of itself that it is 1.0.0" in " ".join(capsys.readouterr().out.split())
+
+
 def test_an_overridden_error_is_still_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -85,6 +122,8 @@ def test_two_releases_are_compared(path: Path, capsys: pytest.CaptureFixture[str
     assert cli.main(["release-diff", str(path), "1.0.0", "1.1.0"]) == 0
     out = capsys.readouterr().out.replace("\n", " ")
     assert "4 questions added, 0 removed" in out
+    for change in summary["added"]:
+        assert change["context"] in out
     assert cli.main(["release-diff", str(path), "v1", "v1"]) == 0
     assert "equal, byte for byte" in capsys.readouterr().out
 

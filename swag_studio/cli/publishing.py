@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +36,7 @@ def release(
     ] = False,
     override: Annotated[
         list[str] | None,
-        typer.Option(metavar="CHECK", help="Release in spite of this fault; repeatable."),
+        typer.Option(metavar="ERROR", help="Release in spite of this fault; repeatable."),
     ] = None,
     because: Annotated[
         str, typer.Option(metavar="TEXT", help="Why, with --override; it stands on the card.")
@@ -44,10 +46,19 @@ def release(
         typer.Option(metavar="NAME", help="Beside SWAG's own files only this one; repeatable."),
     ] = None,
     licence: Annotated[
-        str, typer.Option(metavar="TEXT", help="Of the sources: cc-by-4.0, or in words.")
-    ] = "",
-    title: Annotated[str, typer.Option(metavar="TEXT", help="The dataset's name.")] = "",
-    language: Annotated[str, typer.Option(metavar="CODE", help="Of the texts.")] = "en",
+        str | None,
+        typer.Option(metavar="TEXT", help="Of the sources: cc-by-4.0, or words; else the page's."),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The dataset's name; else the page's.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Of the texts; else the page's, else en.")
+    ] = None,
+    cost_per_hour: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="SUM", help="Of this machine; else that of your settings."),
+    ] = None,
     run: Annotated[
         int, typer.Option(metavar="VERSION", help="Which run of the filter; 0: the recipe's.")
     ] = 0,
@@ -56,15 +67,18 @@ def release(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write a verified release (--version 1.0.0); without a version run up to the draft."""
+    """Write a verified release (--version 1.0.0), or a draft. Runs what a draft needs."""
     from swag_studio.releases import ReleaseOptions, checked_version
 
     out = reporter(json)
-    if out_folder is not None and out_folder.exists() and any(out_folder.iterdir()):
-        raise UserError(f"{out_folder} is not empty. Choose a new or empty folder for --out.")
+    if out_folder is not None:
+        _check_out(out_folder)
+    told = {"title": title, "licence": licence, "language": language}
+    given = {name: " ".join(text.split()) for name, text in told.items() if text is not None}
     options = ReleaseOptions(
-        version, unverified, include_simulated, tuple(override or ()), tuple(format or ()), run,
-        title, licence, language, override_reason=" ".join(because.split()),
+        version, unverified, include_simulated, tuple(dict.fromkeys(override or ())),
+        tuple(format or ()), run, cost_per_hour=cost_per_hour,
+        override_reason=" ".join(because.split()), **given,
     )  # fmt: skip
     if version:
         checked_version(version)
@@ -73,11 +87,13 @@ def release(
             "Only a release with a version can be told what to hold. Add --version 1.0.0, say."
         )
     if because and not override:
-        raise UserError("--because says why a check is overridden. Add --override CHECK.")
+        raise UserError("--because says why a check is overridden. Add --override ERROR.")
     with opened_project(project) as opened:
-        made, summary = (
-            _verified(opened, options, out, project) if version else _draft(opened, out, project)
-        )
+        if version:
+            options = _with_kept(opened, options, given, out)
+            made, summary = _verified(opened, options, out, project, out_folder)
+        else:
+            made, summary = _draft(opened, out, project)
         folder = made
         if out_folder is not None:
             shutil.copytree(made, out_folder, dirs_exist_ok=True)
@@ -93,13 +109,47 @@ def release(
     )
 
 
-def _verified(
-    opened: Project, options: ReleaseOptions, out: Reporter, project: Path
-) -> tuple[Path, dict[str, Any]]:
-    from swag_studio.engine.publish import publish
+def _check_out(folder: Path) -> None:
+    """Raises UserError unless it is a folder that is new or empty, and in no project."""
+    from swag_studio.project import DATABASE
 
-    again = f"swag-studio release {project} --version {options.version}"
-    (summary,) = pulled(publish(opened, options), out, "release", again).values()
+    place = folder.resolve()
+    there = next(p for p in (place, *place.parents) if p.exists())
+    if not there.is_dir():
+        raise UserError(f"{there} is a file. Choose a new or empty folder for --out.")
+    if root := next((p for p in (place, *place.parents) if (p / DATABASE).is_file()), None):
+        raise UserError(
+            f"{folder} is in the project {root}, which keeps its releases itself. Choose a folder "
+            "outside of it for --out."
+        )
+    if there == place and any(place.iterdir()):
+        raise UserError(f"{folder} is not empty. Choose a new or empty folder for --out.")
+
+
+def _with_kept(
+    opened: Project, options: ReleaseOptions, given: Mapping[str, str], out: Reporter
+) -> ReleaseOptions:
+    """The options, with what the page Release keeps for the card where nothing was given."""
+    from swag_studio.releases import KEPT, ON_CARD
+
+    kept = opened.store.people_setting(KEPT, {})
+    taken = {name: kept[name] for name in ON_CARD if name not in given and kept.get(name)}
+    if told := [f"{name} {text}" for name, text in taken.items() if text != getattr(options, name)]:
+        out.say(f"On its card as on the page Release: {', '.join(told)}.")
+    return replace(options, **taken)
+
+
+def _verified(
+    opened: Project, options: ReleaseOptions, out: Reporter, project: Path, copy: Path | None
+) -> tuple[Path, dict[str, Any]]:
+    from swag_studio.engine.publish import Blocked, publish
+    from swag_studio.releases import command
+
+    again = command(project, options, copy)
+    try:
+        (summary,) = pulled(publish(opened, options), out, "release", again).values()
+    except Blocked as blocked:
+        raise Blocked(blocked.found, project, blocked.allowed, copy) from None
     if "simulation" in summary["verified_by"]:
         out.say("Simulated annotators' answers are in it: it is no benchmark.", level="warning")
     if "simulation" in summary["feedback_by"]:

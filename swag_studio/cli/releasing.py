@@ -13,6 +13,8 @@ from swag_studio.errors import ProjectError
 if TYPE_CHECKING:
     from swag_studio.project import Project
 
+_NAMED = 10  # questions that a comparison names; all of them with --json
+
 Version = Annotated[str, typer.Argument(metavar="VERSION", help="1.0.0, or v1 for a draft.")]
 
 
@@ -21,20 +23,30 @@ def release_check(
     project: ProjectFolder,
     version: Annotated[
         str,
-        typer.Argument(metavar="[VERSION]", help="1.0.0, or v1 for a draft; the newest if left."),
+        typer.Argument(metavar="VERSION", help="1.0.0, or v1 for a draft; the newest if left."),
     ] = "",
     json: Json = False,
 ) -> None:
-    """Verify a release's files, and look for faults in its questions. Exit 1 if there are any."""
-    from swag_studio.engine import released
+    """Verify a release's files and its questions. Exit code 1 if there are faults."""
+    from swag_studio.engine import manifests, released
     from swag_studio.engine.release_checks import check
+    from swag_studio.releases import MANIFEST
 
     out = reporter(json)
     with opened_project(project, readonly=True) as opened:
         folder = _folder(opened, version)
-    damaged = released.damaged(folder)
-    for name in damaged:
-        out.say(f"{folder / name} is missing, or not as it was written.", level="error")
+        manifest, state = released.manifest_of(folder), manifests.state(opened.store, folder)
+    damaged, unlisted = released.damaged(folder), released.unlisted(folder)
+    faults = [f"{folder / name} is missing, or not as it was written." for name in damaged]
+    faults += [
+        f"{folder / name} is not of the release: its manifest lacks it." for name in unlisted
+    ]
+    if state == "changed":
+        faults.append(f"{folder / MANIFEST} is not as it was written: what it says may be untrue.")
+    if (told := manifest.get("version", folder.name)) != folder.name:
+        faults.append(f"{folder} says of itself that it is {told}: it is no release of that name.")
+    for fault in faults:
+        out.say(fault, level="error")
     # Of damaged files it cannot be told which question is which.
     report = check(()) if damaged else check(released.questions(folder))
     for problem in report.problems:
@@ -45,7 +57,7 @@ def release_check(
             f"{len(report.warnings)} of warning. In {report.continued:,} the found ending goes on "
             "as the context of another question of its split, which is normal."
         )
-    overridden = released.manifest_of(folder).get("overrides", [])
+    overridden = manifest.get("overrides", [])
     if overridden:
         out.say(f"Released all the same: {', '.join(overridden)}.", level="warning")
     out.summary(
@@ -54,24 +66,32 @@ def release_check(
             "project": str(project),
             "release": folder.name,
             "damaged": damaged,
+            "unlisted": unlisted,
+            "manifest": state,
+            "version": told,
             "overrides": overridden,
             **report.to_dict(),
         },
     )
-    raise typer.Exit(1 if damaged or report.errors else 0)
+    raise typer.Exit(1 if faults or report.errors else 0)
 
 
 @app.command("release-diff")
 def release_diff(
     project: ProjectFolder, first: Version, second: Version, json: Json = False
 ) -> None:
-    """Compare two releases: questions added, removed and changed, files, settings."""
+    """Compare two releases: their questions, files and settings."""
+    from swag_studio.engine import manifests
     from swag_studio.engine.release_diff import compare
+    from swag_studio.releases import MANIFEST
 
     out = reporter(json)
     with opened_project(project, readonly=True) as opened:
         folders = _folder(opened, first), _folder(opened, second)
+        edited = [f for f in folders if manifests.state(opened.store, f) == "changed"]
     difference = compare(*folders)
+    for folder in edited:
+        out.say(f"{folder / MANIFEST} is not as it was written.", level="warning")
     for line in difference.words():
         out.say(line)
     if not difference.same:
@@ -80,6 +100,9 @@ def release_diff(
             for split, (before, after) in difference.counts.items()
         ]
         out.table("", ["questions", *difference.names], rows)
+    for how, change in difference.first(_NAMED):
+        what = f": {', '.join(change.what)}" if change.what else ""
+        out.say(f"{how} {change.context} ({change.split}, {change.gold_source}){what}")
     out.summary("release-diff", {"project": str(project), **difference.to_dict()})
 
 

@@ -50,8 +50,9 @@ def _licence_lines(licence: str) -> list[str]:
     """An id that the Hub knows as it is; other words under "other"; nothing given is unknown."""
     if not licence.strip():
         return ["license: unknown"]
-    if re.fullmatch(_LICENCES, licence):
-        return [f"license: {licence}"]
+    id = "-".join(licence.casefold().split())  # as people write it: CC-BY-4.0, CC BY 4.0
+    if re.fullmatch(_LICENCES, id):
+        return [f"license: {id}"]
     return ["license: other", f"license_name: {_yaml(plain(licence))}"]
 
 

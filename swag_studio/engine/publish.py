@@ -15,17 +15,19 @@ import shutil
 import time
 import tomllib
 from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from swag_studio import __version__, pay, settings
-from swag_studio.engine import accounting
+from swag_studio.engine import accounting, manifests
 from swag_studio.engine.dataset_card import card
 from swag_studio.engine.earlier import feedback_told
 from swag_studio.engine.provenance import Names, Provenance, policy_id, said
 from swag_studio.engine.questions import WRONG, Outcome, QuestionMaker, Spool
 from swag_studio.engine.registry import EXPORTERS
-from swag_studio.engine.release_checks import KINDS, ReleaseChecks, Report
+from swag_studio.engine.release_asked import checked, chosen
+from swag_studio.engine.release_checks import ReleaseChecks, Report
 from swag_studio.engine.release_extras import preference, surprising
 from swag_studio.engine.release_figures import Figures
 from swag_studio.events import Changed, Event, Finished, Message, Progress
@@ -44,12 +46,11 @@ from swag_studio.releases import (
     SURPRISING,
     ReleaseError,
     ReleaseOptions,
-    checked_version,
+    command,
 )
 
 STAGE = "publish"
 FORMAT = 2  # of the manifest; the draft's is 1
-ALWAYS = ("swag_csv", "swag_full")
 _AT_ONCE = 200  # questions or contexts between two events
 _SPOOL = ".questions.jsonl"
 
@@ -57,19 +58,23 @@ _SPOOL = ".questions.jsonl"
 def publish(project: Project, options: ReleaseOptions) -> Iterator[Event]:
     """Writes the release `options.version` whole, or nothing.
 
-    Raises ReleaseError when the version is there already or is none, when nothing can be released,
-    when the checks find an error that is not overridden, and when one is without a reason.
+    Raises ReleaseError when the version is there already, when something is asked for that cannot
+    be, and when nothing can be released; Blocked when the checks find an error that is not
+    overridden.
     """
-    folder = project.root / FOLDER / checked_version(options.version)
+    options = checked(options)
+    folder = project.root / FOLDER / options.version
     _refuse(folder)
-    _check_overrides(options)
+    # Whoever left them is gone: this process holds the project's lock, and writes one at a time.
+    for left in folder.parent.glob(".*.partial"):
+        shutil.rmtree(left, ignore_errors=True)
     partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)  # left by a kill
     publication = Publication(project, options, partial)
     make_folder(partial)
     try:
         summary = yield from publication.write()
         _refuse(folder)
+        manifests.remember(project.store, options.version, partial)  # before it can be read
         partial.replace(folder)
         sync(folder.parent)
     finally:
@@ -92,15 +97,15 @@ def _refuse(folder: Path) -> None:
         )
 
 
-def _check_overrides(options: ReleaseOptions) -> None:
-    """Each is of a check that there is, and there is a reason for all."""
-    if unknown := sorted({*options.overrides} - {*KINDS}):
-        raise ReleaseError(f"{unknown[0]} is no check. The checks are {', '.join(KINDS)}.")
-    if options.overrides and not options.override_reason.strip():
-        raise ReleaseError(
-            f"A release in spite of {', '.join(options.overrides)} says on its card why. Give the "
-            "reason with --because TEXT."
-        )
+class Blocked(ReleaseError):
+    """Errors that were found and not overridden. `allowed` are the options that override all."""
+
+    def __init__(
+        self, found: str, project: Path, allowed: ReleaseOptions, out: Path | None = None
+    ) -> None:
+        self.found, self.project, self.allowed = found, project, allowed
+        again = command(project, allowed, out)
+        super().__init__(f"Not released. {found} To release all the same: {again}")
 
 
 class _CountedRun(JudgedRun):
@@ -123,6 +128,7 @@ class Publication:
 
     def __init__(self, project: Project, options: ReleaseOptions, folder: Path) -> None:
         self.project, self.options, self.folder = project, options, folder
+        self.formats = chosen(options)
         self.lineage = Lineage.of(project, options.filter_version)
         self.recipe = self.lineage.recipe
         self.feedback = feedback_told(project, self.lineage["filter"])
@@ -146,7 +152,10 @@ class Publication:
         """All files; returns the summary."""
         yield from self.choose()
         report = yield from self._check()
-        for name in dict.fromkeys((*ALWAYS, *(self.options.formats or EXPORTERS))):
+        for name, package in self.formats.left_out.items():
+            text = f"The format {name} is left out: it needs the package {package}, which is not"
+            yield Message(STAGE, f"{text} installed.", "warning")
+        for name in self.formats.written:
             yield from self._export(name)
         yield from self._trace()
         self.spool.path.unlink()
@@ -171,6 +180,8 @@ class Publication:
             "preferences": counts["preferences"],
             "warnings": [problem.sentence for problem in report.warnings],
             "overrides": manifest["overrides"],
+            "unneeded_overrides": self._unneeded(report),
+            "formats": manifest["formats"],
         }
 
     # --- choosing ----------------------------------------------------------------------------
@@ -228,27 +239,33 @@ class Publication:
 
     def _check(self) -> Generator[Event, None, Report]:
         report = yield from self.look()
+        kinds = tuple(p.kind for p in report.errors)
         blocking = [p for p in report.errors if p.kind not in self.options.overrides]
         if blocking:
             found = " ".join(f"{p.sentence} ({p.kind}; {p.places[0]})" for p in blocking)
-            kinds = " ".join(f"--override {p.kind}" for p in blocking)
-            why = "" if self.options.override_reason else " --because TEXT"
-            raise ReleaseError(f"Not released. {found} To release all the same: {kinds}{why}")
+            allowed = replace(self.options, overrides=kinds)
+            raise Blocked(found, self.project.root, allowed)
         for problem in report.problems:
             yield Message(STAGE, problem.sentence, "warning", "\n".join(problem.places))
+        if unneeded := self._unneeded(report):
+            text = f"Not found, so there was nothing to override: {', '.join(unneeded)}."
+            reason = "" if kinds else " Nor does the reason stand on the card."
+            yield Message(STAGE, f"{text} It is not in the manifest.{reason}", "warning")
         return report
 
+    def _unneeded(self, report: Report) -> list[str]:
+        """What was to be overridden and was not found."""
+        return sorted({*self.options.overrides} - {p.kind for p in report.errors})
+
     def _export(self, name: str) -> Iterator[Event]:
-        """One format. What needs a package that is not there is left out, unless it was named."""
         try:
-            exporter = EXPORTERS[name]()
-            for done in exporter.export(self.spool, self.folder):
+            for done in EXPORTERS[name]().export(self.spool, self.folder):
                 yield from self._beat(done, name)
         except ImportError as error:
-            text = f"The format {name} needs the package {error.name}, which is not installed."
-            if name in self.options.formats:
-                raise ReleaseError(f"{text} Install it, or leave the format out.") from None
-            yield Message(STAGE, f"{text} It is left out.", "warning")
+            raise ReleaseError(
+                f"The format {name} cannot be written: the package {error.name} is there, but does "
+                "not load. Install it anew, or name the other formats."
+            ) from None
 
     def _trace(self) -> Iterator[Event]:
         provenance = Provenance(self.project, self.lineage, self.names, self.policy)
@@ -295,7 +312,11 @@ class Publication:
             "simulated": people["simulated_judgements"] > 0,
             "counts": counts,
             "verification": {**people, **_policy(self.policy)},
-            "checks": report.to_dict(),
+            "formats": {
+                "written": list(self.formats.written),
+                "left_out": dict(self.formats.left_out),
+            },
+            "checks": report.public(),
             "overrides": sorted(p.kind for p in report.errors),
             "override_reason": o.override_reason if report.errors else "",
             # As it was written: an older program's has no fields that came since.

@@ -10,13 +10,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 from swag_studio.engine import released
 from swag_studio.engine.publish import Publication
-from swag_studio.engine.registry import EXPORTERS
 from swag_studio.engine.release_diff import ORDER, Change, compare
 from swag_studio.events import Event, Finished
 from swag_studio.project import Project
@@ -28,17 +26,7 @@ STAGE = "rehearse"
 FIRST = 8  # questions of each split that are shown
 MOST = 2_000  # differences that are shown
 
-_NEEDS = {"parquet": "pyarrow"}  # what the program does not bring along
-
 Key = tuple[str, str]  # context and kind: what makes questions of two releases the same
-
-
-def formats() -> dict[str, str]:
-    """Every format's name -> the package that it lacks here; "" where it can be written."""
-    return {
-        name: "" if name not in _NEEDS or find_spec(_NEEDS[name]) else _NEEDS[name]
-        for name in EXPORTERS
-    }
 
 
 # --- before a release ------------------------------------------------------------------------

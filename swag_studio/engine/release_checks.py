@@ -11,11 +11,11 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from swag_studio.intervals import exact_interval
-from swag_studio.records import Question, folded
+from swag_studio.records import SPLITS, Question, folded
 
 Level = Literal["error", "warning"]
 
@@ -35,6 +35,8 @@ _UNSEEN = re.compile(
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
+
+_TEST = re.compile(r"test\b(?: \d+)?")  # what of a place in the test split anyone may read
 
 # kind: level, what is said of one, what is said of more, what to do. In the order of the report.
 _RULES: Mapping[str, tuple[Level, str, str, str]] = {
@@ -126,6 +128,7 @@ _RULES: Mapping[str, tuple[Level, str, str, str]] = {
     ),
 }
 KINDS = tuple(_RULES)
+ERRORS = tuple(kind for kind, rule in _RULES.items() if rule[0] == "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,7 @@ class Problem:
     places: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON and the manifest hold it."""
+        """As JSON holds it, for those who have the project."""
         return {
             "kind": self.kind,
             "level": self.level,
@@ -151,15 +154,21 @@ class Problem:
             "places": list(self.places),
         }
 
+    def public(self) -> dict[str, Any]:
+        """As the manifest holds it: of the test split nothing that follows from a right ending."""
+        return self.to_dict() | {"places": [*map(_public, self.places)]}
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What the checks found. `continued` counts what is normal, so it is no problem: questions
-    whose found ending goes on as the context of another question of the same split."""
+    whose found ending goes on as the context of another question of the same split. `continued_in`
+    has them by split."""
 
     questions: int
     problems: tuple[Problem, ...]
     continued: int
+    continued_in: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -172,12 +181,15 @@ class Report:
         return tuple(p for p in self.problems if p.level == "warning")
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON and the manifest hold it."""
-        return {
-            "questions": self.questions,
-            "continued": self.continued,
-            "problems": [p.to_dict() for p in self.problems],
-        }
+        """As JSON holds it, for those who have the project."""
+        return self._told([p.to_dict() for p in self.problems])
+
+    def public(self) -> dict[str, Any]:
+        """As the manifest holds it, which whoever takes the test may read."""
+        return self._told([p.public() for p in self.problems])
+
+    def _told(self, problems: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"questions": self.questions, "continued": self.continued, "problems": problems}
 
 
 def check(questions: Iterable[Question]) -> Report:
@@ -235,9 +247,9 @@ class ReleaseChecks:
     def report(self) -> Report:
         """What was found so far."""
         counts, places = self._counts.copy(), {k: list(v) for k, v in self._places.items()}
-        continued = 0
+        continued = Counter[str]()
         for answer, split, place in self._answers:
-            continued += self._first_sentences.inside(answer, split)
+            continued[split] += self._first_sentences.inside(answer, split)
             if self._first_sentences.outside(answer, split):
                 counts["answer_across_splits"] += 1
                 places.setdefault("answer_across_splits", []).append(place)
@@ -245,7 +257,8 @@ class ReleaseChecks:
             counts["label_imbalance"] += 1
             places.setdefault("label_imbalance", []).append(place)
         problems = tuple(_problem(k, counts[k], places[k]) for k in KINDS if counts[k])
-        return Report(self._rows.total(), problems, continued)
+        by_split = {split: continued[split] for split in SPLITS}
+        return Report(self._rows.total(), problems, continued.total(), by_split)
 
     def _note(self, kind: str, place: str) -> None:
         self._counts[kind] += 1
@@ -337,6 +350,13 @@ def _has_word(text: str) -> bool:
 def _compared(text: str) -> str:
     """A text as a reader tells it from another: folded, without what is not seen."""
     return folded(text if text.isascii() else _UNSEEN.sub("", text))
+
+
+def _public(place: str) -> str:
+    """A place of the test split without what stands behind its row. A context's id is a hash of
+    its found ending too, so that whoever tries the four would know the right one."""
+    found = _TEST.match(place)
+    return found[0] if found else place
 
 
 def _problem(kind: str, count: int, places: list[str]) -> Problem:

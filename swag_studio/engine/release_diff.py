@@ -19,7 +19,34 @@ from swag_studio.records import SPLITS, Question
 
 ORDER = "order of the options"
 
-_MOST_NAMED = 5
+_MOST_NAMED = 5  # files
+_MOST_SETTINGS = 12
+
+_TOLD = (
+    "simulated", "unverified", "title", "licence", "language", "overrides", "override_reason",
+    "gold_unseen",
+)  # fmt: skip
+
+# A key of the manifest -> what it tells, where the key does not say it.
+_WORDS = {
+    "simulated": "counts simulated annotators",
+    "unverified": "has questions that nobody judged",
+    "override_reason": "reason of the overrides",
+    "filter_run": "filter run",
+    "feedback.by": "the filter went on with the word of",
+    "feedback.runs": "earlier runs that the filter went on from",
+    "verification.by": "verified by",
+    "verification.annotators": "people who judged",
+    "verification.judgements": "judgements of people",
+    "verification.simulated_annotators": "simulated annotators",
+    "verification.simulated_judgements": "judgements of simulated annotators",
+    "verification.adjudications": "ties settled by an adjudicator",
+    "verification.questions_from_simulated": "questions verified by simulated annotators",
+    "verification.unverified_questions": "questions that nobody judged",
+    "gold_unseen": "no language model saw the group that it wrote for",
+    "formats.written": "formats",
+    "formats.left_out": "formats left out",
+}
 
 Pair = tuple[Any, Any]  # the value in the first release and in the second, None where it has none
 
@@ -53,8 +80,8 @@ class ReleaseDiff:
 
     @property
     def same(self) -> bool:
-        """Whether the files are equal, byte for byte."""
-        return not self.files
+        """Whether the files are equal, byte for byte, and the manifests tell the same of them."""
+        return not self.files and not self.settings
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -63,8 +90,9 @@ class ReleaseDiff:
     def words(self) -> list[str]:
         """A few sentences for a person."""
         first, second = self.names
-        if self.same:
-            return [f"{first} and {second} are equal, byte for byte."]
+        if not self.files:
+            end = "" if self.same else ", but their manifests tell them apart:"
+            return [f"{first} and {second} are equal, byte for byte{end or '.'}", *self._told()]
         lines = [
             f"From {first} to {second}: {len(self.added):,} questions added, "
             f"{len(self.removed):,} removed, {len(self.changed):,} changed, "
@@ -84,15 +112,33 @@ class ReleaseDiff:
                 rest = len(names) - _MOST_NAMED
                 told = ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
                 lines.append(f"Files {word}: {told}.")
-        shown = list(self.settings.items())[:_MOST_NAMED]
-        lines += [f"{key}: {_said(before)} -> {_said(after)}" for key, (before, after) in shown]
+        return lines + self._told()
+
+    def _told(self) -> list[str]:
+        """What the manifests say otherwise, a line each."""
+        shown = list(self.settings.items())[:_MOST_SETTINGS]
+        lines = [
+            f"{_WORDS.get(key, key)}: {_said(before)} -> {_said(after)}"
+            for key, (before, after) in shown
+        ]
         if more := len(self.settings) - len(shown):
             lines.append(f"and {more} more settings.")
         return lines
 
+    def first(self, most: int) -> list[tuple[str, Change]]:
+        """The first questions that differ, with how; those that differ in order alone come last."""
+        moved = (ORDER,)
+        changed = sorted(self.changed, key=lambda change: change.what == moved)
+        rows = {"added": self.added, "removed": self.removed, "changed": changed}
+        return [(how, change) for how, changes in rows.items() for change in changes][:most]
+
 
 def _said(value: Any) -> str:
-    return "nothing" if value in (None, "", [], {}) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "nothing"
+    return "nothing" if value in (None, "", {}) else str(value)
 
 
 def compare(first: Path, second: Path) -> ReleaseDiff:
@@ -189,21 +235,40 @@ def _unequal_files(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[
 
 
 def _unequal_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Pair]:
-    flat = [dict(_flat(_settings(manifest))) for manifest in (before, after)]
-    keys = sorted(flat[0].keys() | flat[1].keys())
-    pairs = {key: (flat[0].get(key), flat[1].get(key)) for key in keys}
+    """In the order of `_settings`, and within a part by name."""
+    flat = [
+        {part: dict(_flat({part: value})) for part, value in _settings(manifest).items()}
+        for manifest in (before, after)
+    ]
+    pairs = {
+        key: (flat[0][part].get(key), flat[1][part].get(key))
+        for part in flat[0]
+        for key in sorted(flat[0][part].keys() | flat[1][part].keys())
+    }
     return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def _settings(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a manifest is compared key by key; a draft's has no policy, title and the like."""
-    told = ("title", "licence", "language", "simulated", "unverified", "overrides")
+    """What of a manifest is compared key by key, what matters most first. A draft's has no policy,
+    title and the like; an older program's lacks what came since: that is None, as in no manifest.
+    """
+    people, feedback = dict(manifest.get("verification", {})), manifest.get("feedback", {})
+    told = {name: value for name, value in people.items() if isinstance(value, int | str)}
+    counts = manifest.get("counts", {})
+    runs = [f"{r['run']} ({r['contexts']:,} moved by {r['by']})" for r in feedback.get("runs", ())]
     return {
-        **{name: manifest[name] for name in told if name in manifest},
+        **{name: manifest.get(name) for name in _TOLD},
+        "verification": {name: value for name, value in told.items() if name != "policy_id"},
+        "filter_run": manifest.get("stages", {}).get("filter", {}).get("version"),
+        "feedback": {"by": feedback.get("by"), "runs": runs},
+        "policy": people.get("policy", {}),
+        "recipe": manifest["recipe"],
         "sources": {s["file"]: s["sha256"] for s in manifest.get("sources", ())},
         "package": manifest["package"],
-        "policy": manifest.get("verification", {}).get("policy", {}),
-        "recipe": manifest["recipe"],
+        "formats": {name: [*value] for name, value in manifest.get("formats", {}).items()},
+        "checks": {p["kind"]: p["count"] for p in manifest.get("checks", {}).get("problems", ())},
+        "left_out": counts.get("left_out", {}),
+        **{name: counts.get(name) for name in ("surprising", "preferences")},
     }
 
 

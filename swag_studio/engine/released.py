@@ -16,7 +16,7 @@ from swag_studio.engine.exporters.swag_csv import KEY_FILE
 from swag_studio.errors import ProjectError
 from swag_studio.files import from_json, read_json, sha256_of
 from swag_studio.records import SPLITS, Distractor, Question
-from swag_studio.releases import MANIFEST, PROVENANCE
+from swag_studio.releases import MANIFEST, PROVENANCE, RUN
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
@@ -37,6 +37,13 @@ def damaged(folder: Path) -> list[str]:
     """The files that the manifest names and that are missing or not what they were."""
     files = manifest_of(folder)["files"]
     return [name for name, entry in files.items() if _sha256(folder / name) != entry["sha256"]]
+
+
+def unlisted(folder: Path) -> list[str]:
+    """The files in the folder that its manifest does not name, and that nobody can vouch for."""
+    known = {MANIFEST, RUN, *manifest_of(folder)["files"]}
+    names = (p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir())
+    return sorted({*names} - known)
 
 
 def questions(folder: Path) -> Iterator[Question]:

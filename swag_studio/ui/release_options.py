@@ -24,7 +24,12 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.recipe import Recipe
-from swag_studio.releases import ReleaseError, ReleaseOptions, checked_version
+from swag_studio.releases import (
+    ReleaseError,
+    ReleaseOptions,
+    checked_language,
+    checked_version,
+)
 from swag_studio.ui import release_readings as readings
 from swag_studio.ui.flow import FlowLayout
 from swag_studio.ui.forms import RecipeForm
@@ -167,6 +172,10 @@ class OptionsPanel(QWidget):
             return f"Errors block it: {kinds}. Mend them in Review, or override them."
         if self.overrides and not self.reason.text().strip():
             return "Say why it is released with these errors."
+        try:
+            checked_language(self.language.text())
+        except ReleaseError as error:
+            return str(error)
         return ""
 
     # --- within ------------------------------------------------------------------------------

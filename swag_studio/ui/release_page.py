@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio.recipe import Recipe
-from swag_studio.releases import ReleaseOptions, next_version
+from swag_studio.releases import KEPT, ON_CARD, ReleaseOptions, next_version
 from swag_studio.ui import release_readings as readings
 from swag_studio.ui.page import Page, card, prose, set_role
 from swag_studio.ui.release_jobs import Errand, Kind, ReleaseJobs
@@ -47,7 +47,6 @@ NO_RUN = (
     "would hold stands here. Releases that are written are kept, on the tab Releases."
 )
 OTHERWISE = "These are checks of other questions. Check again."
-_CARD = "release_card"  # the kept setting: what the card says
 
 
 class ReleasePage(Page):
@@ -360,12 +359,12 @@ class ReleasePage(Page):
     # --- what the card says, kept from release to release ---------------------------------------
 
     def _keep(self, options: ReleaseOptions) -> None:
-        kept = {name: getattr(options, name) for name in ("title", "licence", "language")}
-        self.workspace.project.store.set_people_setting(_CARD, kept)
+        kept = {name: getattr(options, name) for name in ON_CARD}
+        self.workspace.project.store.set_people_setting(KEPT, kept)
 
     def _show_kept(self) -> None:
-        for name, text in self.workspace.project.store.people_setting(_CARD, {}).items():
-            if name in ("title", "licence", "language"):
+        for name, text in self.workspace.project.store.people_setting(KEPT, {}).items():
+            if name in ON_CARD:
                 getattr(self.form, name).setText(text)
 
 

@@ -18,9 +18,9 @@ from judged_project import BEST, FEW, NEITHER, SECOND, context, filtered, judge,
 from swag_studio import recipe as recipes
 from swag_studio.curating import Curator
 from swag_studio.engine import publish as publishing
-from swag_studio.engine.publish import publish, verified
+from swag_studio.engine import release_asked
+from swag_studio.engine.publish import Blocked, publish, verified
 from swag_studio.engine.registry import EXPORTERS
-from swag_studio.errors import RecipeError
 from swag_studio.events import Event, Finished, Message, Progress
 from swag_studio.judging import Adjudication, Verdict
 from swag_studio.policy import VerificationPolicy
@@ -340,7 +340,7 @@ def test_edited_endings_are_wrong_ones_with_their_parents(tmp_path: Path, recipe
             parent["text"] == f"wrong {number} of anetv_0." and parent["edited_by"] == "curator-1"
         )
     assert [edit["what"] for edit in entry["edits"]] == ["Edit an ending"] * 9
-    assert json.loads(made["manifest.json"])["counts"]["edited_endings"] == 3
+    assert json.loads(made["manifest.json"])["counts"]["edited_endings"] == 4  # the fourth too
     assert lines(made["preferences.jsonl"]) == []
 
 
@@ -441,7 +441,7 @@ def test_the_card_tells_what_the_manifest_tells(released: Released) -> None:
     for column in made["val_full.csv"].decode().split("\n")[0].split(","):
         assert column.rstrip("0123") in text or column.startswith("distractor-")
     width = {len(row.split("|")) for row in text.split("\n") if row.startswith("| `")}
-    assert width <= {4, 5}
+    assert width <= {4, 5, 8}
 
 
 # --- whole or not at all -------------------------------------------------------------------------
@@ -510,37 +510,87 @@ def test_options_that_cannot_be(tmp_path: Path, recipe: Recipe) -> None:
     with judged(tmp_path / "p.swag", recipe, 8) as project:
         with pytest.raises(ReleaseError, match="nonsense is no check"):
             list(publish(project, options(overrides=("nonsense",))))
-        with pytest.raises(RecipeError, match="unknown exporter"):
-            list(publish(project, options(formats=("docx",))))
+        with pytest.raises(ReleaseError, match="docx is no format"):
+            next(publish(project, options(formats=("docx",))))
         work_of(project).keep(policy=VerificationPolicy(distractors_needed=2))
         with pytest.raises(ReleaseError, match="3 wrong endings"):
             list(publish(project, options()))
         assert list((project.root / "releases").iterdir()) == []
 
 
-def test_a_format_whose_package_is_missing_is_left_out(
+def test_a_format_whose_package_is_missing_is_left_out_and_the_manifest_says_so(
     tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Missing:
-        files = ("x.arrow",)
-
-        def export(self, questions: object, folder: Path) -> object:
-            raise ModuleNotFoundError("no", name="pyarrow")
-
-    class Fake:
-        def __getitem__(self, name: str) -> Any:
-            return Missing if name == "arrow" else EXPORTERS[name]
-
-        def __iter__(self) -> Any:
-            return iter(("swag_csv", "arrow"))
-
-    monkeypatch.setattr(publishing, "EXPORTERS", Fake())
+    monkeypatch.setattr(release_asked, "find_spec", lambda name: None)
     with judged(tmp_path / "p.swag", recipe, 8) as project:
+        with pytest.raises(ReleaseError, match="pyarrow"):
+            next(publish(project, options(formats=("parquet",))))  # before anything is done
         events = list(publish(project, options(formats=())))
         texts = [e.text for e in events if isinstance(e, Message)]
-        assert any("needs the package pyarrow" in text for text in texts)
-        with pytest.raises(ReleaseError, match="pyarrow"):
-            list(publish(project, options("2.0.0", formats=("arrow",))))
+        assert any("parquet is left out: it needs the package pyarrow" in text for text in texts)
+        made = files(project)
+    told = json.loads(made["manifest.json"])["formats"]
+    assert told["left_out"] == {"parquet": "pyarrow"} and "everything" in told["written"]
+    assert "train.parquet" not in made and "everything.jsonl" in made
+
+
+def test_a_package_that_does_not_load_is_said(
+    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def export(self: object, questions: object, folder: Path) -> object:
+        raise ImportError("no library", name="pyarrow.lib")
+
+    monkeypatch.setattr(EXPORTERS["parquet"], "export", export)
+    monkeypatch.setattr(release_asked, "find_spec", lambda name: name)
+    with judged(tmp_path / "p.swag", recipe, 8) as project:
+        with pytest.raises(ReleaseError, match=r"package pyarrow\.lib is there, but does not load"):
+            list(publish(project, options(formats=("parquet",))))
+        assert releases(project.root) == []
+
+
+def test_what_blocks_says_the_whole_command(tmp_path: Path, recipe: Recipe) -> None:
+    splits = ("test", "train", "test", "val")
+    contexts = [context(i, sent1="Person sits.\x07", split=s) for i, s in enumerate(splits)]
+    with filtered(tmp_path / "p.swag", recipe, contexts) as project:
+        judge(project, {c.video_id: [BEST] for c in contexts})
+        asked = options(
+            overrides=("control_characters",), override_reason="a bell", title="Sit | stand"
+        )
+        with pytest.raises(Blocked) as blocked:
+            list(publish(project, asked))
+        assert str(blocked.value).endswith(
+            f"To release all the same: swag-studio release {project.root} --version 1.0.0 "
+            "--format swag_csv --format swag_full "
+            "--override context_across_splits --override control_characters "
+            "--because 'a bell' --title 'Sit | stand' --language en --cost-per-hour 0.0"
+        )
+        list(publish(project, blocked.value.allowed))
+        manifest = json.loads(files(project)["manifest.json"])
+    assert manifest["overrides"] == ["context_across_splits", "control_characters"]
+    test = [p for problem in manifest["checks"]["problems"] for p in problem["places"]
+            if p.startswith("test")]  # fmt: skip
+    assert test and not any(c.id in place for c in contexts for place in test)
+
+
+def test_an_override_of_what_was_not_found_is_said(tmp_path: Path, recipe: Recipe) -> None:
+    with judged(tmp_path / "p.swag", recipe, 8) as project:
+        asked = options(overrides=("empty_ending",), override_reason="so")
+        events = list(publish(project, asked))
+        manifest = json.loads(files(project)["manifest.json"])
+    texts = [e.text for e in events if isinstance(e, Message)]
+    assert any(t.startswith("Not found, so there was nothing to override: empty_e") for t in texts)
+    assert (manifest["overrides"], manifest["override_reason"]) == ([], "")
+    last = events[-1]
+    assert isinstance(last, Finished) and last.summary["unneeded_overrides"] == ["empty_ending"]
+
+
+def test_what_a_kill_left_of_another_version_is_cleared(tmp_path: Path, recipe: Recipe) -> None:
+    with judged(tmp_path / "p.swag", recipe, 8) as project:
+        left = project.root / "releases/.0.9.0.partial"
+        left.mkdir(parents=True)
+        (left / "train.csv").write_text("half", "utf-8")
+        list(publish(project, options()))
+        assert [p.name for p in left.parent.iterdir()] == ["1.0.0"]
 
 
 HEADER = (

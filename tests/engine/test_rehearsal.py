@@ -13,7 +13,6 @@ from made_questions import clean_set, made, write_release
 from swag_studio import recipe as recipes
 from swag_studio.engine import rehearsal
 from swag_studio.engine.publish import publish
-from swag_studio.engine.registry import EXPORTERS
 from swag_studio.events import Finished, Progress
 from swag_studio.project import Project
 from swag_studio.records import SPLITS
@@ -101,8 +100,3 @@ def test_differences_have_their_texts_and_the_telling_ones_come_first(tmp_path: 
     assert right.before is not None and right.before.endings == mended.endings
     assert right.after is not None and right.after.endings[0] == "sits."
     assert rehearsal.compared(before, before).differences == ()
-
-
-def test_every_format_is_offered() -> None:
-    assert list(rehearsal.formats()) == list(EXPORTERS)
-    assert rehearsal.formats()["swag_csv"] == ""

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from made_questions import clean_set, made
 from scipy.stats import binomtest
 
-from swag_studio.engine.release_checks import FALSE_ALARM, FIRST_PLACES, KINDS, Report, check
+from swag_studio.engine.release_checks import (
+    ERRORS,
+    FALSE_ALARM,
+    FIRST_PLACES,
+    KINDS,
+    Report,
+    check,
+)
 from swag_studio.records import SPLITS, Distractor, Question
 
 Fault = Callable[[list[Question], int], list[Question]]
@@ -280,3 +287,19 @@ def test_no_problem_tells_a_text() -> None:
     questions = with_ending(clean_set(6), 0, "secret  \x07", right=False)
     told = str(check(questions).to_dict())
     assert "secret" not in told and "chair" not in told
+
+
+def test_what_anyone_may_read_names_no_context_of_the_test_split() -> None:
+    """Its id follows from the right ending: whoever has the four endings could try them."""
+    questions = [dataclasses.replace(q, sent1=f"{q.sent1} ") for q in clean_set(6)]
+    (problem,) = (told := check(questions).public())["problems"]
+    assert problem["places"] == ["train 0, c0", "val 0, c1", "test 0", "train 1, c3", "val 1, c4"]
+    assert told | {"problems": []} == check(questions).to_dict() | {"problems": []}
+    skewed = [made(i, "test", 2) for i in range(60)]
+    (place,) = check(skewed).public()["problems"][0]["places"]
+    assert place == "test" and "ending2 is right" in check(skewed).problems[0].places[0]
+
+
+def test_errors_are_the_kinds_that_block() -> None:
+    assert {*ERRORS} < {*KINDS}
+    assert "empty_ending" in ERRORS and "answer_across_splits" not in ERRORS

@@ -117,15 +117,15 @@ def test_licence_sources_and_overrides_are_settings(tmp_path: Path) -> None:
     }
 
 
-def test_five_settings_are_named_and_the_others_counted(tmp_path: Path) -> None:
-    recipes = [{"run": dict.fromkeys("abcdefg", value)} for value in (1, 2)]
+def test_twelve_settings_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    recipes = [{"run": dict.fromkeys("abcdefghijklmn", value)} for value in (1, 2)]
     first, second = (
         write_release(tmp_path / f"1.{i}.0", clean_set(6), recipe=recipe)
         for i, recipe in enumerate(recipes)
     )
     told = dataclasses.replace(compare(first, second), files={"README.md": "added"}).words()
-    assert told[-6:] == [*(f"recipe.run.{name}: 1 -> 2" for name in "abcde"),
-                         "and 2 more settings."]  # fmt: skip
+    assert told[-13:] == [*(f"recipe.run.{name}: 1 -> 2" for name in "abcdefghijkl"),
+                          "and 2 more settings."]  # fmt: skip
 
 
 def test_five_files_are_named_and_the_others_counted(tmp_path: Path) -> None:
@@ -156,3 +156,42 @@ def test_settings_and_files(tmp_path: Path) -> None:
         "recipe.run.seed: 1 -> 2",
     ]
     assert compare(first, first).words() == ["v1 and v1 are equal, byte for byte."]
+
+
+def test_what_the_manifests_say_otherwise_is_told_in_words(tmp_path: Path) -> None:
+    """Who verified, in which run, with whose word: also where no file differs."""
+    stages = [{"filter": {"version": run, "key": "x"}} for run in (1, 2)]
+    people = {"by": "people", "judgements": 9, "policy_id": "1", "said": {"found": {}}}
+    run = {"run": 1, "by": "simulation", "contexts": 7}
+    first = write_release(
+        tmp_path / "1.0.0", clean_set(6), stages=stages[0], simulated=False, verification=people,
+        feedback={"by": "nobody", "runs": []}, formats={"written": ["swag_csv"], "left_out": {}},
+    )  # fmt: skip
+    second = write_release(
+        tmp_path / "1.1.0", clean_set(6), stages=stages[1], simulated=True,
+        verification=people | {"by": "simulation"}, feedback={"by": "simulation", "runs": [run]},
+        formats={"written": ["swag_csv"], "left_out": {"parquet": "pyarrow"}},
+        checks={"problems": [{"kind": "stray_space", "count": 3}]},
+    )  # fmt: skip
+    found = compare(first, second)
+    assert not found.same and not found.files and not found.to_dict()["same"]
+    assert found.words() == [
+        "1.0.0 and 1.1.0 are equal, byte for byte, but their manifests tell them apart:",
+        "counts simulated annotators: no -> yes",
+        "verified by: people -> simulation",
+        "filter run: 1 -> 2",
+        "the filter went on with the word of: nobody -> simulation",
+        "earlier runs that the filter went on from: nothing -> 1 (7 moved by simulation)",
+        "formats left out: nothing -> parquet",
+        "checks.stray_space: nothing -> 3",
+    ]
+
+
+def test_the_first_that_differ_are_named_and_mere_order_last(tmp_path: Path) -> None:
+    before = clean_set(9)
+    after = [swapped(before[0]), *before[1:5], other_right(before[5]), *before[6:8], made(20)]
+    found = difference(tmp_path, before, after)
+    assert [(how, c.context) for how, c in found.first(10)] == [
+        ("added", "c20"), ("removed", "c8"), ("changed", "c5"), ("changed", "c0"),
+    ]  # fmt: skip
+    assert found.first(1) == [("added", Change("c20", "gold", "train"))]

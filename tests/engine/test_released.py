@@ -111,3 +111,13 @@ def test_a_folder_that_is_no_release(tmp_path: Path, text: str | None) -> None:
         (tmp_path / "manifest.json").write_text(text, "utf-8")
     with pytest.raises(ProjectError, match="no release" if text is None else "damaged"):
         released.damaged(tmp_path)
+
+
+def test_files_that_the_manifest_lacks_are_named(tmp_path: Path) -> None:
+    folder = write_release(tmp_path / "1.0.0", clean_set(9))
+    (folder / "run.json").write_text("{}", "utf-8")  # differs between equal releases: not listed
+    assert released.unlisted(folder) == []
+    (folder / "lm_eval").mkdir()
+    for name in ("answers.csv", "lm_eval/more.yaml"):
+        (folder / name).write_text("", "utf-8")
+    assert released.unlisted(folder) == ["answers.csv", "lm_eval/more.yaml"]

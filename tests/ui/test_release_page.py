@@ -662,3 +662,12 @@ def test_review_shows_the_context_of_a_fault(
     qtbot.waitUntil(looked_at, timeout=20_000)
     assert window.stack.currentIndex() == 0
     window.close()
+
+
+def test_a_language_is_a_code(qtbot: QtBot, page: ReleasePage, settle: Settle) -> None:
+    checked(qtbot, page, settle)
+    page.form.language.setText("english")
+    assert not page.next.write.isEnabled()
+    assert "english is no code of a language" in page.next.lacking.text()
+    page.form.language.setText("EN")
+    assert page.next.write.isEnabled()

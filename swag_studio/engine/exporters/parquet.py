@@ -22,6 +22,7 @@ class Parquet:
     """One row per question, in row groups of a thousand. Equal questions give equal bytes."""
 
     name = "parquet"
+    needs = "pyarrow"
     files = tuple(f"{split}.parquet" for split in SPLITS)
 
     def export(self, questions: Iterable[Question], folder: Path) -> Iterator[int]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
+from itertools import tee
 from pathlib import Path
 
 from swag_studio.engine.exporters.swag_csv import SwagCsv
+from swag_studio.engine.exporters.swag_full import SwagFull
 from swag_studio.records import Question
 
 FOLDER = "spreadsheet"
@@ -24,17 +26,20 @@ class Spreadsheet:
     name = "spreadsheet"
 
     def __init__(self) -> None:
-        self._raw = SwagCsv()
+        self._raw = SwagCsv(), SwagFull()
 
     @property
     def files(self) -> tuple[str, ...]:
         """The names of the files, with their folder."""
-        return tuple(f"{FOLDER}/{name}" for name in self._raw.files)
+        return tuple(f"{FOLDER}/{name}" for raw in self._raw for name in raw.files)
 
     def export(self, questions: Iterable[Question], folder: Path) -> Iterator[int]:
         """Writes all files below `folder`, yielding the number of questions written after each."""
         (folder / FOLDER).mkdir(exist_ok=True)
-        yield from self._raw.export(questions, folder / FOLDER)
+        (short, full), (first, second) = self._raw, tee(questions)
+        steps = short.export(first, folder / FOLDER), full.export(second, folder / FOLDER)
+        for done, _ in zip(*steps, strict=True):  # in step, so that no question waits in memory
+            yield done
         for name in self.files:
             raw = (folder / name).with_suffix(".raw")
             (folder / name).replace(raw)

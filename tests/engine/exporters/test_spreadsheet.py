@@ -13,6 +13,7 @@ from made_questions import ANY_TEXT, any_questions
 
 from swag_studio.engine.exporters.spreadsheet import Spreadsheet, guarded, safe_copy
 from swag_studio.engine.exporters.swag_csv import SwagCsv
+from swag_studio.engine.exporters.swag_full import SwagFull
 from swag_studio.records import Question
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1+1", "＝1+1"]
@@ -38,11 +39,13 @@ def test_other_cells_stay(text: str) -> None:
 def test_only_formulas_differ_from_the_raw_files(questions: list[Question]) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
-        list(SwagCsv().export(questions, folder))
+        raw_files = [*SwagCsv().files, *SwagFull().files]
+        for raw_one in (SwagCsv(), SwagFull()):
+            list(raw_one.export(questions, folder))
         exporter = Spreadsheet()
         assert list(exporter.export(questions, folder)) == list(range(1, len(questions) + 1))
-        assert len(list((folder / "spreadsheet").iterdir())) == len(exporter.files) == 4
-        for copy, raw in zip(exporter.files, SwagCsv().files, strict=True):
+        assert len(list((folder / "spreadsheet").iterdir())) == len(exporter.files) == 6
+        for copy, raw in zip(exporter.files, raw_files, strict=True):
             assert (folder / copy).read_bytes().startswith(b"\xef\xbb\xbf")
             for safe, cells in zip(rows(folder / copy), rows(folder / raw), strict=True):
                 assert safe == [guarded(cell) for cell in cells]
