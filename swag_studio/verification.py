@@ -37,6 +37,7 @@ __all__ = [
     "draw_task",
     "gold_source",
     "next_task",
+    "possible_ranks",
     "ranks_found",
     "rejects_found",
     "verdict",
@@ -201,7 +202,9 @@ def _tied(one: Verdict, other: Verdict) -> str:
     return "Annotators are tied on which endings to replace."
 
 
-def _readings(answers: Sequence[Judgement], policy: VerificationPolicy) -> Iterator[Reading]:
+def _readings(
+    answers: Sequence[Judgement | Adjudication], policy: VerificationPolicy
+) -> Iterator[Reading]:
     """All that the answers can be read as together; one reading where nothing is tied."""
     if len(answers) == 1:  # as below, sooner
         yield answers[0].labels, answers[0].best, answers[0].second
@@ -225,7 +228,9 @@ def _labels(votes: Counter[Label], policy: VerificationPolicy) -> list[Label]:
 
 
 def _ranks(
-    answers: Sequence[Judgement], labels: tuple[Label, ...], policy: VerificationPolicy
+    answers: Sequence[Judgement | Adjudication],
+    labels: tuple[Label, ...],
+    policy: VerificationPolicy,
 ) -> Iterator[tuple[int, int]]:
     """The places that may be best and second best.
 
@@ -333,6 +338,17 @@ def _rounds(count: int) -> str:
 def rejects_found(verdict: Verdict) -> bool:
     """Whether no question came of a context because people did not choose its found ending."""
     return verdict.kind in ("surprising", "reannotate") and verdict.reason.startswith(_REJECTED)
+
+
+def possible_ranks(
+    answers: Sequence[Judgement | Adjudication], policy: VerificationPolicy
+) -> tuple[set[int], set[int]]:
+    """The places that may be best, and second best, by all answers to one task together.
+
+    One of each, unless the policy leaves annotators tied.
+    """
+    readings = list(_readings(answers, policy)) if answers else []
+    return {best for _, best, _ in readings}, {second for _, _, second in readings}
 
 
 def gold_source(verdict: Verdict) -> str:

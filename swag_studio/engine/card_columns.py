@@ -1,6 +1,7 @@
 """What is in each file of a release, and what each of its columns holds, in the card's words.
 
 It knows the names that exporters, provenance and extras write, and nothing that is in a release.
+Where a text has {judges} stands who judged: people, simulated annotators, or both.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ FILES: Columns = {
     "val.csv": "validation questions",
     "test.csv": "test questions, without labels",
     "test_key.csv": "the labels of test.csv, by row number",
-    "train_full.csv": "training questions with all wrong endings and how people saw them",
+    "train_full.csv": "training questions with all wrong endings and how {judges} saw them",
     "val_full.csv": "the same for validation",
     "provenance.jsonl": "where each ending came from, one line per question; it tells the right "
     "endings of the test set too",
-    "surprising.jsonl": "contexts whose found ending people rejected to the last round; no "
-    "question was made of them",
-    "preferences.jsonl": "generated endings that people put above the found one (train only)",
+    "surprising.jsonl": "contexts whose found ending {judges} rejected to the last "
+    "round; no question was made of them",
+    "preferences.jsonl": "generated endings that {judges} put above the found one (train only)",
     "everything.jsonl": "the questions as JSON lines with ids, types and sources; of the test "
     "split no answers",
     "hellaswag_*.jsonl": "the questions in HellaSwag's format",
@@ -46,7 +47,7 @@ _CSV: Columns = {
     "fold-ind": "running number within the fold of the context; **not unique by itself**",
     **_TEXTS,
     "gold-source": "`gold`: the right ending is the found one; `gen`: it is a generated one that "
-    "people preferred to the found one (train only)",
+    "{judges} preferred to the found one (train only)",
     "ending0 ... ending3": "the endings, one right and three wrong, shuffled",
     "label": "the number of the right ending, 0 to 3 (not in test.csv)",
 }
@@ -56,10 +57,10 @@ _FULL: Columns = {
     "gold-ending": "the right ending",
     "distractor-0 ... distractor-3": "the wrong endings, from unlikely to likely; the fourth may "
     "be empty",
-    "gold-source": "`gold0`: people found the right ending best, `gold1`: second best; `-orig`: in "
-    "their first round, `-reannot`: after wrong endings were replaced; `gen-orig`: a generated "
+    "gold-source": "`gold0`: {judges} found the right ending best, `gold1`: second best; `-orig`: "
+    "in the first round, `-reannot`: after wrong endings were replaced; `gen-orig`: a generated "
     "ending is right; `gold-unverified`: nobody judged",
-    "gold-type": "`pos`: people called the right ending likely, `unl`: unlikely; empty where "
+    "gold-type": "`pos`: {judges} called the right ending likely, `unl`: unlikely; empty where "
     "nobody judged",
     "distractor-0-type ... distractor-3-type": "the same for each wrong ending; empty where there "
     "is none, or nobody judged",
@@ -78,7 +79,7 @@ _EVERYTHING: Columns = {
     "label": "the number of the right one, 0 to 3; null in test",
     "gold_source, full_source": "`gold-source` of the CSV and of the full files; the second is "
     "null in test",
-    "verified": "whether people, or simulated annotators, judged it",
+    "verified": "whether {judges} judged it",
     "simulated": "whether a simulated annotator's answer counted",
     "right": "the right ending: `id`, `text`, `type` as in the full files, `kind` (`found`, "
     "`generated`, `own`, `edited`); null in test",
@@ -101,10 +102,13 @@ _LM_EVAL: Columns = {
 _PREFERENCES: Columns = {
     "context, video, split": "id of the context, its video, and always `train`",
     "prompt": "as `startphrase`",
-    "chosen": "the generated ending that people put above the found one",
-    "rejected": "the found ending",
-    "verdict": "`found`: the found one was second best; `surprising`: it was rejected",
-    "answers": "how many judgements or adjudications this rests on",
+    "chosen": "the generated ending that {judges} put first in one round of judging",
+    "rejected": "the found ending, below it in that round",
+    "rejected_rank": "in that round: `second` best, or `neither`; null where the answers are tied",
+    "round": "which round, from 0; later ones show other endings in the place of some",
+    "answers": "how many judgements or adjudications of that round this rests on",
+    "verdict": "what came of the context in the end: `found` a question with the found ending "
+    "right, `surprising` none; others: not settled when this was released",
 }
 _SURPRISING: Columns = {
     "context, video": "id of the context, and its video",
@@ -112,14 +116,14 @@ _SURPRISING: Columns = {
     "sent1, sent2, found": "the context and its found ending",
     "rounds, answers": "rounds of judging, and judgements or adjudications of the last one",
     "reason": "why no question came of it",
-    "endings": "what people saw last: `text`, `kind`, and how many called it `likely`, `unlikely`, "
-    "`gibberish`, `best`, `second`",
+    "endings": "what {judges} saw last: `text`, `kind`, and how many called it `likely`, "
+    "`unlikely`, `gibberish`, `best`, `second`",
 }
 _PROVENANCE: Columns = {
     "id, split, index, label, gold_source, full_source, verified, simulated": "as in "
     "everything.jsonl, of the test split too",
-    "verdict": "what people's answers came to: `kind`, `round` from 0, `place` of the found ending "
-    "(0 best, 1 second best), `reason`; null where nobody judged",
+    "verdict": "what the answers of {judges} came to: `kind`, `round` from 0, `place` of the found "
+    "ending (0 best, 1 second best), `reason`; null where nobody judged",
     "policy": "which rules: `verification.policy_id` of manifest.json",
     "context, group, video, document, sentence": "ids, and where the second sentence stands in the "
     "source, counted from 0",
@@ -131,16 +135,17 @@ _PROVENANCE: Columns = {
     "endings": "the endings, in the question's order, then a fourth wrong one:",
     "endings: place": "in the question, from 0; null of a fourth wrong ending",
     "endings: id, text, kind, type, right": "as in everything.jsonl, and whether it is right",
-    "endings: generator": "how it was sampled: `fold`, `checkpoint` (BLAKE2b of the weights), "
-    "`seed`, `temperature`, `top_k`, `top_p`, `max_tokens`; null where no model here did",
+    "endings: generator": "how it was sampled: `fold`, `checkpoint` (BLAKE2b of the file of "
+    "weights, 128 bits), `seed`, `temperature`, `top_k`, `top_p`, `max_tokens`; null where no "
+    "model here did",
     "endings: pool_row": "row among the context's candidates, 0 the found one; null if it is none",
     "endings: assigned": "when the filter had it assigned: filter `run`, brought in `by` (`draw`, "
     "`filter`, `run`, `curator`), `in` and `out` of which iteration (-1 the start, null none)",
     "endings: score": "the ensemble's, from cross-fitting: higher looks more like a found ending; "
     "null where it was not assigned at the end",
     "endings: parents": "of an edited one what it was made from, nearest first: `id`, `text`, "
-    "`kind`, `edited_by`",
-    "endings: judgements": "what people said of it: `by` (a pseudonym of this release), `round`, "
+    "`kind`, who edited it (`edited_by`), and its own `generator`, `pool_row`, `assigned`, `score`",
+    "endings: judgements": "what {judges} said of it: `by` (a pseudonym of this release), `round`, "
     "`label`, `rank`",
 }
 

@@ -6,12 +6,19 @@ Made from the release's manifest alone, so it says what the manifest says. It kn
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from swag_studio.engine.card_columns import FILES, TABLES
 from swag_studio.engine.card_front import Manifest, front_matter, plain, title
-from swag_studio.records import SPLITS
+from swag_studio.engine.card_statistics import (
+    kinds,
+    left_out,
+    number,
+    sources_table,
+    statistics,
+    table,
+)
 
 SIMULATED = (
     "**Simulated: the answers that verified this release came {how} from simulated annotators, "
@@ -27,18 +34,13 @@ UNVERIFIED = (
 )
 OVERRIDDEN = "**Released in spite of faults that block a release: {kinds}. See Checks.**"
 
-# SWAG as published (paper, section 4 and appendix), to stand beside this release.
-_SWAG = {
-    "questions": 113_557,
-    "train": 73_546,
-    "val": 20_006,
-    "test": 20_005,
-    "gold": 87_939,
-    "gen": 25_618,
-    "contexts": 92_221,
-    "endings": 452_683,
+# What the manifest calls those who judged, in the card's words.
+_JUDGES = {
+    "people": "people",
+    "simulation": "simulated annotators",
+    "people and simulation": "people and simulated annotators",
+    "nobody": "annotators",
 }
-_SWAG_FOURTH = "62%"
 
 # The checks of release_checks.py in a few words each, in their order.
 _LOOKED_FOR = {
@@ -60,33 +62,26 @@ _LOOKED_FOR = {
 
 # The formats of captions of videos; of other sources it is not known what they describe.
 _VIDEOS = {"activitynet", "lsmdc", "tacos"}
-_LEFT_OUT = {
-    "excluded": "excluded by a curator",
-    "not judged": "not judged, or not by enough people",
-    "reannotate": "waiting for another round",
-    "adjudicate": "tied, waiting for an adjudicator",
-    "surprising": "surprising: no round gave a question",
-    "few": "too few wrong endings",
-}
 
 
 def card(manifest: Manifest) -> str:
     """The card's text. `manifest` may lack `files`' hashes; their names are used."""
+    judges = _JUDGES[manifest["verification"]["by"]]
     parts = [
         front_matter(manifest),
         f"# {title(manifest)} {manifest['version']}",
         *_warnings(manifest),
         _summary(manifest),
         "## Files",
-        _files(manifest["files"]),
+        _files(manifest["files"], judges),
         _reading(),
         "## Columns",
-        *_columns(manifest["files"]),
+        *_columns(manifest["files"], judges),
         "## Statistics",
-        _statistics(manifest["counts"]),
-        _kinds(manifest["counts"]),
-        _sources_table(manifest["counts"]),
-        _left_out(manifest["counts"]),
+        statistics(manifest["counts"]),
+        kinds(manifest["counts"]),
+        sources_table(manifest["counts"]),
+        left_out(manifest["counts"]),
         "## How it was made",
         _making(manifest),
         "## Who verified it",
@@ -94,7 +89,7 @@ def card(manifest: Manifest) -> str:
         "## Checks",
         _checks(manifest),
         "## Limits",
-        _limits(),
+        _limits(manifest["counts"], judges),
         "## Sources and licence",
         _sources(manifest),
     ]
@@ -139,11 +134,17 @@ def _summary(manifest: Manifest) -> str:
     )
 
 
-def _files(files: Iterable[str]) -> str:
-    rows = [[f"`{name}`", _told_of(name)] for name in sorted(files)]
+def _files(files: Iterable[str], judges: str) -> str:
+    rows = [[f"`{name}`", _told_of(name).format(judges=judges)] for name in sorted(files)]
     rows.append(["`manifest.json`", "hashes, recipe, versions, counts, policy, checks"])
-    rows.append(["`run.json`", "when, where and how long; differs between equal releases"])
-    return _table(["file", "what it holds"], rows)
+    rows.append(
+        [
+            "`run.json`",
+            "when it was written, where and how long each stage worked; differs "
+            "between equal releases",
+        ]
+    )
+    return table(["file", "what it holds"], rows)
 
 
 def _told_of(name: str) -> str:
@@ -160,67 +161,13 @@ def _reading() -> str:
     )
 
 
-def _columns(files: Container[str]) -> Iterator[str]:
+def _columns(files: Container[str], judges: str) -> Iterator[str]:
     """The columns of the files that there are."""
-    for table in TABLES:
-        if table.first in files:
-            yield table.heading
-            yield _table(["column", "what it holds"], _quoted(table.columns))
-
-
-# --- statistics ------------------------------------------------------------------------------
-
-
-def _statistics(counts: Mapping[str, Any]) -> str:
-    by_split = counts["questions"]
-    total = sum(c["all"] for c in by_split.values())
-    mine: dict[str, int] = {
-        "questions": total,
-        **{split: by_split[split]["all"] for split in SPLITS},
-        "gold": sum(c["all"] - c["gen"] for c in by_split.values()),
-        "gen": sum(c["gen"] for c in by_split.values()),
-        "contexts": counts["contexts"],
-        "endings": counts["endings"],
-    }
-    names = {
-        "questions": "questions",
-        **{split: f"questions in {split}" for split in SPLITS},
-        "gold": "questions with the found ending right",
-        "gen": "questions with a generated ending right (train only)",
-        "contexts": "contexts with a question",
-        "endings": "different endings",
-    }
-    rows = [[names[k], f"{mine[k]:,}", f"{_SWAG[k]:,}"] for k in mine]
-    share = f"{counts['with_fourth'] / total:.0%}" if total else ""
-    rows.append(["questions with a fourth wrong ending", share, _SWAG_FOURTH])
-    rows.append(["wrong endings that a person edited", f"{counts['edited_endings']:,}", ""])
-    rows.append(["contexts in surprising.jsonl", f"{counts['surprising']:,}", ""])
-    rows.append(["pairs in preferences.jsonl", f"{counts['preferences']:,}", ""])
-    for name, what in (
-        ("context", "context"),
-        ("right", "right ending"),
-        ("wrong", "wrong ending"),
-    ):
-        mean = counts["mean_words"][name]
-        rows.append([f"words of a {what}, mean", "" if mean is None else f"{mean:.1f}", ""])
-    return _table(["", "this release", "SWAG"], rows)
-
-
-def _kinds(counts: Mapping[str, Any]) -> str:
-    rows = [[f"`{kind}`", f"{n:,}"] for kind, n in counts["by_kind"].items()]
-    return _table(["`gold-source` of the full files", "questions"], rows)
-
-
-def _sources_table(counts: Mapping[str, Any]) -> str:
-    rows = [[f"`{plain(name)}`", f"{n:,}"] for name, n in counts["by_source"].items()]
-    return _table(["source", "questions"], rows)
-
-
-def _left_out(counts: Mapping[str, Any]) -> str:
-    if not counts["left_out"]:
-        return ""
-    rows = [[_LEFT_OUT.get(why, why), f"{n:,}"] for why, n in counts["left_out"].items()]
-    return _table(["contexts left out", "contexts"], rows)
+    for told in TABLES:
+        if told.first in files:
+            yield told.heading
+            rows = _quoted(told.columns, judges)
+            yield table(["column", "what it holds"], rows)
 
 
 # --- making and verifying ------------------------------------------------------------------------
@@ -260,7 +207,7 @@ def _feedback(feedback: Mapping[str, Any]) -> str:
     parts = []
     for run in feedback["runs"]:
         who = run["by"].replace("simulation", "simulated annotators")
-        moved = f"{_number(run['contexts'], 'context')} moved"
+        moved = f"{number(run['contexts'], 'context')} moved"
         parts.append(f"of run {run['run']} by {who} ({moved})")
     if not parts:
         return ""
@@ -273,7 +220,9 @@ def _feedback(feedback: Mapping[str, Any]) -> str:
 def _verification(people: Mapping[str, Any]) -> list[str]:
     if people["by"] == "nobody":
         return ["Nobody."]
-    policy = people["policy"]
+    policy, judges = people["policy"], _JUDGES[people["by"]]
+    simulation = people["by"] == "simulation"
+    looks = "A simulated annotator stands for one who sees" if simulation else "An annotator sees"
     who = []
     if people["judgements"]:
         who.append(f"{people['annotators']:,} people gave {people['judgements']:,} judgements")
@@ -285,13 +234,13 @@ def _verification(people: Mapping[str, Any]) -> list[str]:
     if people["adjudications"]:
         who.append(f"an adjudicator settled {people['adjudications']:,} disagreements")
     text = (
-        f"{'; '.join(who)}. An annotator sees six endings without their source, labels each "
+        f"{'; '.join(who)}. {looks} six endings without their source, labels each "
         "likely, unlikely or gibberish, and names the best and the second best. A question needs "
-        f"at least {_number(policy['judgements'], 'judgement')}; its found ending must be "
+        f"at least {number(policy['judgements'], 'judgement')}; its found ending must be "
         f"{'best' if policy['top_places'] == 1 else 'best or second best'}, and wrong endings are "
         "those that are neither gibberish nor chosen. After a failed round, gibberish and endings "
         "above the found one are replaced, for at most "
-        f"{_number(policy['further_rounds'], 'round')} more."
+        f"{number(policy['further_rounds'], 'round')} more."
     )
     rows = [
         [name, *(_share(said[what]) for what in ("likely", "unlikely", "gibberish")),
@@ -299,10 +248,10 @@ def _verification(people: Mapping[str, Any]) -> list[str]:
         for name, said in people["said"].items()
     ]  # fmt: skip
     columns = ["endings", "likely", "unlikely", "gibberish", "best", "second best", "rated"]
-    return [text, _table(columns, rows), _agreement(people["agreement"])]
+    return [text, table(columns, rows), _agreement(people["agreement"], judges)]
 
 
-def _agreement(agreement: Mapping[str, Any]) -> str:
+def _agreement(agreement: Mapping[str, Any], judges: str) -> str:
     if not agreement["tasks"]:
         return "No context was judged by two annotators, so agreement is not known."
     parts = []
@@ -311,7 +260,7 @@ def _agreement(agreement: Mapping[str, Any]) -> str:
         value = "undefined" if alpha is None else f"{alpha:.2f}"
         equal = "" if percent is None else f", {percent:.0%} of pairs of ratings equal"
         parts.append(f"{what}: Krippendorff's alpha {value}{equal}")
-    return f"Agreement on {agreement['tasks']:,} tasks: {'; '.join(parts)}."
+    return f"Agreement of {judges} on {agreement['tasks']:,} tasks: {'; '.join(parts)}."
 
 
 def _checks(manifest: Manifest) -> str:
@@ -328,7 +277,7 @@ def _checks(manifest: Manifest) -> str:
         parts.append(f"Released all the same, since: {reason}")
     if count := checks["continued"]:
         parts.append(
-            f"In {_number(count, 'question')} the found ending goes on as the context of another "
+            f"In {number(count, 'question')} the found ending goes on as the context of another "
             "question of its split, as consecutive sentences do."
         )
     return "\n\n".join(parts)
@@ -339,16 +288,33 @@ def _problem(manifest: Manifest, problem: Mapping[str, Any]) -> str:
     return f"- {problem['level']}{overridden}: {problem['sentence']}"
 
 
-def _limits() -> str:
+def _limits(counts: Mapping[str, Any], judges: str) -> str:
+    return "\n".join(
+        f"- {limit}"
+        for limit in (
+            "The sources' texts carry their writers' slips and stereotypes.",
+            "Wrong endings come from small language models: some are odd rather than wrong, and a "
+            "model can exploit that. Scores above chance do not show understanding.",
+            "The filter is adversarial to its own classifiers, not to every model.",
+            "The found endings stand in the sources, so whoever has those can look up the answers "
+            "of the test set.",
+            _answers_in_contexts(counts),
+            f'"Right" means what happened in the video, or what {judges} preferred; another '
+            "ending may be as plausible.",
+        )
+        if limit
+    )
+
+
+def _answers_in_contexts(counts: Mapping[str, Any]) -> str:
+    """How many answers of the test set the test set itself tells; "" where none."""
+    found, total = counts["continued"]["test"], counts["questions"]["test"]["all"]
+    if not found:
+        return ""
     return (
-        "- The sources' texts carry their writers' slips and stereotypes.\n"
-        "- Wrong endings come from small language models: some are odd rather than wrong, and a "
-        "model can exploit that. Scores above chance do not show understanding.\n"
-        "- The filter is adversarial to its own classifiers, not to every model.\n"
-        "- The found endings stand in the sources, so whoever has those can look up the answers of "
-        "the test set.\n"
-        '- "Right" means what happened in the video, or what annotators preferred; another '
-        "ending may be as plausible."
+        f"Of the {total:,} questions of the test set {found:,} have their answer in `test.csv` "
+        "itself: what happens next in a video is `sent1` of the question after. Whoever lets a "
+        "model see one question with another shows it these."
     )
 
 
@@ -363,24 +329,28 @@ def _sources(manifest: Manifest) -> str:
         else "**The licence of the sources was not given. Find out before you pass this on.**"
     )
     package = manifest["package"]
-    made = f"Made with {package['name']} {package['version']}."
-    return "\n\n".join([_table(["file", "format", "SHA-256 begins"], rows), told, made])
+    made = f"Made with {package['name']} {package['version']}. {_made_with(manifest['stages'])}"
+    return "\n\n".join([table(["file", "format", "SHA-256 begins"], rows), told, made])
+
+
+def _made_with(stages: Mapping[str, Any]) -> str:
+    """The versions that the result depends on, where they were the same throughout."""
+    made_with = [told for stage in stages.values() for told in stage["made_with"]]
+    if None in made_with:
+        return "Not of every stage is it known with which versions of other packages it was made."
+    first, *others = made_with
+    if any(told != first for told in others):
+        return "Stages were made with different versions of packages: see `manifest.json`."
+    versions = (f"{name} {version}" for name, version in first.items() if version)
+    return f"Its stages were made with {', '.join(versions)}."
 
 
 # --- Markdown --------------------------------------------------------------------------------
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
-
-
-def _quoted(columns: Mapping[str, str]) -> list[list[str]]:
-    return [[f"`{name}`" if name[0] != "(" else name, what] for name, what in columns.items()]
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+def _quoted(columns: Mapping[str, str], judges: str) -> list[list[str]]:
+    told = ((name, what.format(judges=judges)) for name, what in columns.items())
+    return [[f"`{name}`" if name[0] != "(" else name, what] for name, what in told]
 
 
 def _share(value: float | None) -> str:

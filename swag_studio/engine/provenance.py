@@ -227,17 +227,17 @@ class Provenance:
             if edit.before.endings != edit.after.endings
         ]
 
-    def forebears(self, ending: str) -> list[dict[str, Any]]:
-        """The endings that an edited one was made from, the nearest first, and who wrote it."""
-        result: list[dict[str, Any]] = []
-        while ending in self.parents and len(result) < len(self.parents):
-            parent, who, _ = self.parents[ending]
-            known = self._store.endings_by_id([parent]).get(parent)
-            text, kind = (known.text, known.kind) if known else ("", "generated")
-            by = self._names.curator(who)
-            result.append({"id": parent, "text": text, "kind": kind, "edited_by": by})
-            ending = parent
-        return result
+    def forebears(self, ending: str) -> Iterator[tuple[str, Ending | None, str]]:
+        """What an edited ending was made from, the nearest first: (id, ending, who edited it).
+
+        None stands for one that the project no longer has.
+        """
+        seen = {ending}
+        while ending in self.parents and self.parents[ending][0] not in seen:
+            ending, who, _ = self.parents[ending]
+            seen.add(ending)
+            known = self._store.endings_by_id([ending]).get(ending)
+            yield ending, known, self._names.curator(who)
 
 
 @dataclass(frozen=True)
@@ -308,20 +308,43 @@ class _Teller:
         return next(places, -1)
 
     def _origin(self, ending: str, kind: str, text: str) -> dict[str, Any]:
+        """Where an ending came from; of an edited one where each that it was made from did."""
+        parents = self.made.forebears(ending) if kind == "edited" else ()
+        return {
+            **self._way(ending, kind, text),
+            "parents": [
+                {
+                    "id": parent,
+                    "text": known and known.text,
+                    "kind": known and known.kind,
+                    "edited_by": by,
+                    **self._way(parent, *((known.kind, known.text) if known else ("", ""))),
+                }
+                for parent, known, by in parents
+            ],
+        }
+
+    def _way(self, ending: str, kind: str, text: str) -> dict[str, Any]:
+        """What wrote an ending, and its way through the filter."""
         row, score = self._known.get(ending, (None, None))
-        if row is None and kind in ("generated", "own"):
+        candidate = kind in ("generated", "own")
+        if row is None and candidate:
             row = self.made.pool_row(self.place, self.context, ending, text)
         known = self.made.history.known
         spans = [*self._spans.get(row, [])] if row is not None and known else None
-        if spans is not None and ending not in self._known:
+        if spans is not None and ending not in self._known and self._put_in(ending):
             spans.append({"run": self.made.run, "by": "curator", "in": None, "out": None})
         return {
-            "generator": self.made.generator(kind, self.context.fold),
+            # One that is not among the candidates was written for others, in an earlier run.
+            "generator": self.made.generator(kind, self.context.fold) if row is not None else None,
             "pool_row": row,
-            "assigned": spans if kind in ("generated", "own") else [],
+            "assigned": spans if candidate else [],
             "score": score,
-            "parents": self.made.forebears(ending) if kind == "edited" else [],
         }
+
+    def _put_in(self, ending: str) -> bool:
+        """Whether the curators' log of the released run says that a person put an ending there."""
+        return any(ending in edit["in"] for edit in self.made.changes(self.context.id))
 
 
 def _checkpoint(path: Path) -> str | None:

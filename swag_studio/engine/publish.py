@@ -28,7 +28,7 @@ from swag_studio.engine.questions import WRONG, Outcome, QuestionMaker, Spool
 from swag_studio.engine.registry import EXPORTERS
 from swag_studio.engine.release_asked import checked, chosen
 from swag_studio.engine.release_checks import ReleaseChecks, Report
-from swag_studio.engine.release_extras import preference, surprising
+from swag_studio.engine.release_extras import preferences, surprising
 from swag_studio.engine.release_figures import Figures
 from swag_studio.events import Changed, Event, Finished, Message, Progress
 from swag_studio.files import make_folder, sha256_of, sync, write_json, write_text, writing
@@ -214,11 +214,14 @@ class Publication:
             raise ReleaseError(self._nothing())
 
     def _keep_apart(self, outcome: Outcome, beside: Mapping[str, Any]) -> None:
-        rows = {SURPRISING: surprising(outcome), PREFERENCES: preference(outcome)}
-        for name, row in rows.items():
-            if row is not None:
-                beside[name].write(json.dumps(row, ensure_ascii=False) + "\n")
-                self.extras[name] += 1
+        found = surprising(outcome)
+        rows = {
+            SURPRISING: [found] if found else [],
+            PREFERENCES: [*preferences(outcome, self.policy)],
+        }
+        for name, told in rows.items():
+            beside[name].writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in told)
+            self.extras[name] += len(told)
 
     def _nothing(self) -> str:
         reasons = ", ".join(f"{n:,} {why}" for why, n in sorted(self.figures.left_out.items()))
@@ -295,9 +298,10 @@ class Publication:
 
     def _manifest(self, report: Report) -> dict[str, Any]:
         """Everything that tells how the release was made, but for the files."""
-        o, people = self.options, self.figures.people()
+        o, people, spent = self.options, self.figures.people(), accounting.work(self.project)
         counts = {
             **self.figures.counts(),
+            "continued": dict(report.continued_in),
             "surprising": self.extras[SURPRISING],
             "preferences": self.extras[PREFERENCES],
         }
@@ -322,7 +326,11 @@ class Publication:
             # As it was written: an older program's has no fields that came since.
             "recipe": tomllib.loads(self.lineage["filter"].recipe),
             "stages": {
-                stage: {"version": a.version, "key": a.key}
+                stage: {
+                    "version": a.version,
+                    "key": a.key,
+                    "made_with": accounting.versions(spent.get(a.folder, {})),
+                }
                 for stage, a in self.lineage.made.items()
             },
             "feedback": self.feedback,

@@ -32,12 +32,13 @@ class Figures:
     questions: dict[str, Counter[str]] = field(
         default_factory=lambda: {split: Counter() for split in SPLITS}
     )
-    by_source: Counter[str] = field(default_factory=Counter)
+    by_source: Counter[str] = field(default_factory=Counter)  # questions
+    of_source: dict[str, Counter[str]] = field(default_factory=dict)  # contexts by split
     by_kind: Counter[str] = field(default_factory=Counter)  # gold0-orig, gen-orig ...
     groups: dict[str, set[str]] = field(default_factory=lambda: {s: set() for s in SPLITS})
     endings: int = 0  # different ones
     fourth: int = 0  # questions with a fourth wrong ending
-    edited: int = 0  # wrong endings that a person wrote
+    edited: int = 0  # different wrong endings that a person wrote
     simulated_questions: int = 0
     words: Counter[str] = field(default_factory=Counter)  # sums, and how many of each
     judgements: Counter[str] = field(default_factory=Counter)  # by the annotator's kind
@@ -61,8 +62,11 @@ class Figures:
             return
         self.contexts += 1
         self.groups[outcome.context.split].add(outcome.context.group)
-        endings = {id for q in outcome.questions for id in (q.right_id, *_wrong(q))}
-        self.endings += len(endings)
+        source = self.sources[outcome.context.source_id].file
+        self.of_source.setdefault(source, Counter())[outcome.context.split] += 1
+        wrong = {d.id: d for q in outcome.questions for d in q.distractors}
+        self.endings += len({*wrong, *(q.right_id for q in outcome.questions)})
+        self.edited += sum(d.kind == "edited" for d in wrong.values())
         for question in outcome.questions:
             self._add_question(question)
 
@@ -71,7 +75,6 @@ class Figures:
         self.by_source[self.sources[q.source_id].file] += 1
         self.by_kind[q.full_source] += 1
         self.fourth += len(q.distractors) > WRONG
-        self.edited += sum(d.kind == "edited" for d in q.distractors[:WRONG])
         self.simulated_questions += q.simulated
         texts = [("context", f"{q.sent1} {q.sent2}"), ("right", q.endings[0])]
         texts += [("wrong", text) for text in q.endings[1:]]
@@ -122,6 +125,10 @@ class Figures:
                 for split, c in self.questions.items()
             },
             "by_source": dict(sorted(self.by_source.items())),
+            "contexts_by_source": {
+                file: {split: contexts[split] for split in SPLITS}
+                for file, contexts in sorted(self.of_source.items())
+            },
             "by_kind": dict(sorted(self.by_kind.items())),
             "contexts": self.contexts,
             "left_out": dict(sorted(self.left_out.items())),
@@ -170,7 +177,3 @@ class Figures:
     def _mean(self, name: str) -> float | None:
         texts = self.words[f"{name} texts"]
         return round(self.words[name] / texts, 2) if texts else None
-
-
-def _wrong(question: Question) -> list[str]:
-    return [d.id for d in question.distractors]

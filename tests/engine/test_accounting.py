@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judged_project import context, filtered
 
 from swag_studio import __version__
 from swag_studio import recipe as recipes
 from swag_studio.engine import accounting
 from swag_studio.engine.accounting import WorkClock, account, machines, versions, work
-from swag_studio.files import write_json
+from swag_studio.engine.publish import publish
+from swag_studio.files import read_json, write_json
 from swag_studio.project import Project
+from swag_studio.recipe import STAGES
 from swag_studio.records import Artifact
+from swag_studio.releases import ReleaseOptions
 
 
 @pytest.fixture
@@ -120,3 +124,30 @@ def test_what_an_older_program_did_not_keep_is_said_to_be_unknown(
     assert (known["host"], known["seconds"], known["sessions"]) == ("server", 10.0, 1)
     before, since = versions(work(project)[artifact.folder])
     assert before is None and since is not None and since["torch"] == "2.1"
+
+
+def test_a_release_tells_where_its_stages_worked_and_its_manifest_with_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def manifest_and_account(project: Project, version: str) -> tuple[Any, Any]:
+        list(publish(project, ReleaseOptions(version, unverified=True, formats=("swag_csv",))))
+        folder = project.root / "releases" / version
+        manifest, run = (read_json(folder / f"{name}.json") for name in ("manifest", "run"))
+        return manifest["stages"], run["stages"]
+
+    with filtered(tmp_path / "j.swag", recipes.preset("demo"), [context(0)]) as project:
+        made = [a for stage in STAGES[:-1] for a in project.store.artifacts(stage)]
+        unknown, _ = manifest_and_account(project, "1.0.0")
+        assert [told["made_with"] for told in unknown.values()] == [[None]] * 4
+        on(monkeypatch, "server")
+        for artifact in made:
+            session(project, artifact)
+        first, _ = manifest_and_account(project, "1.0.1")
+        for host in ("server", "laptop"):  # goes on there, and elsewhere with the same versions
+            on(monkeypatch, host)
+            session(project, made[1])
+        again, run = manifest_and_account(project, "1.0.2")
+    assert again == first
+    assert [[v["torch"] for v in told["made_with"]] for told in first.values()] == [["2.1"]] * 4
+    assert [m["host"] for m in run["train_lm"]["machines"]] == ["server", "laptop"]
+    assert [m["host"] for m in run["filter"]["machines"]] == ["server"]

@@ -83,3 +83,62 @@ def test_what_is_kept_apart_and_what_goes_on_is_counted(manifest: Manifest) -> N
     assert "| pairs in preferences.jsonl | 5 |  |" in text
     assert "or edited by a person" in text
     assert "In 1 question the found ending goes on as the context of another" in text
+
+
+def test_answers_that_stand_in_the_test_set_are_a_limit(manifest: Manifest) -> None:
+    assert "have their answer in `test.csv`" not in card(manifest)
+    manifest["counts"]["continued"] = {"train": 9, "val": 0, "test": 1066}
+    manifest["counts"]["questions"]["test"]["all"] = 2119
+    told = "Of the 2,119 questions of the test set 1,066 have their answer in `test.csv` itself"
+    assert told in card(manifest)
+
+
+JUDGES = {
+    "people": "people",
+    "simulation": "simulated annotators",
+    "people and simulation": "people and simulated annotators",
+}
+
+
+@pytest.mark.parametrize("by", JUDGES)
+def test_those_who_judged_are_called_what_they_are(manifest: Manifest, by: str) -> None:
+    people = manifest["verification"]
+    people |= {"by": by, "judgements": 8 * ("people" in by)}
+    people |= {"simulated_judgements": 8 * ("simulation" in by), "simulated_annotators": 1}
+    people["agreement"]["tasks"] = 2
+    text = card(manifest)
+    for told in (
+        "generated endings that {} put above the found one",
+        "`pos`: {} called the right ending likely",
+        "what {} said of it",
+        "or what {} preferred",
+        "Agreement of {} on 2 tasks",
+    ):
+        assert told.format(JUDGES[by]) in text
+    assert "{judges}" not in text
+    warning = "not from people. It shows"
+    assert ("people" in text.replace(warning, "")) == ("people" in by)
+    assert ("simulated annotators" in text) == ("simulation" in by)
+
+
+def test_sources_stand_beside_those_of_swag(manifest: Manifest) -> None:
+    counts = manifest["counts"]
+    assert sum(counts["contexts_by_source"]["val_1.json"].values()) == counts["contexts"] == 8
+    counts["by_source"] = {"a.json": 5, "b.json": 1234}
+    counts["contexts_by_source"] = {
+        "a.json": {"train": 1, "val": 2, "test": 1},
+        "b.json": {"train": 1000, "val": 0, "test": 34},
+    }
+    text = card(manifest)
+    assert "| `a.json` | 5 | 4 | 1 | 2 | 1 |\n" in text
+    assert "| `b.json` | 1,234 | 1,034 | 1,000 | 0 | 34 |\n" in text
+    assert "| SWAG: LSMDC | 62,118 |" in text
+
+
+def test_versions_are_told_where_they_were_the_same_throughout(manifest: Manifest) -> None:
+    assert "Not of every stage is it known" in card(manifest)
+    stages = {name: {"made_with": [{"torch": "2.1", "spacy": ""}]} for name in manifest["stages"]}
+    manifest["stages"] = stages
+    assert "Its stages were made with torch 2.1.\n" in card(manifest)
+    stages["filter"]["made_with"].append({"torch": "2.2", "spacy": ""})
+    assert "different versions of packages" in card(manifest)
