@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from conftest import Released
 
-from swag_studio.engine.card_front import front_matter
 from swag_studio.engine.exporters.everything import record
 from swag_studio.engine.registry import EXPORTERS
 from swag_studio.records import SPLITS, Question
@@ -32,13 +32,21 @@ def one(kind: str, path: Path, cache: Path, **options: Any) -> Any:
     )
 
 
-def of(questions: list[Question], split: str) -> list[Question]:
-    return [q for q in questions if q.split == split]
+def lines(path: Path) -> list[dict[str, Any]]:
+    """A file of JSON lines as pandas reads it; nothing is taken for a number or a date."""
+    frame = pd.read_json(path, lines=True, dtype=False)
+    return list(frame.to_dict("records"))
+
+
+def full_row(q: Question) -> list[str]:
+    """The texts in a row of a full file; where there is no fourth wrong ending it is empty."""
+    wrong = [d.text for d in q.distractors]
+    return [q.right, *wrong, *[""] * (4 - len(wrong))]
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_csv(release: Path, questions: list[Question], tmp_path: Path, split: str) -> None:
-    path, wanted = release / f"{split}.csv", of(questions, split)
+def test_csv(released: Released, tmp_path: Path, split: str) -> None:
+    path, wanted = released.folder / f"{split}.csv", released.of(split)
     rows = one("csv", path, tmp_path, keep_default_na=False)
     frame = pd.read_csv(path, keep_default_na=False)
     with open(path, encoding="utf-8", newline="") as file:
@@ -49,82 +57,89 @@ def test_csv(release: Path, questions: list[Question], tmp_path: Path, split: st
             assert [row[f"ending{i}"] for i in range(4)] == list(q.endings)
             assert row["startphrase"] == f"{q.sent1} {q.sent2}"
             assert (row["sent1"], row["sent2"]) == (q.sent1, q.sent2)
-            assert row["video-id"] == q.video_id
-    assert ("label" in rows.column_names) == (split != "test")
+            assert (row["video-id"], row["gold-source"]) == (q.video_id, q.gold_source)
+    labels = [q.label for q in wanted]
+    assert ("label" in rows.column_names) == ("label" in frame) == (split != "test")
+    key = frame if split != "test" else pd.read_csv(released.folder / "test_key.csv")
+    assert key["label"].tolist() == labels
     if split != "test":
-        assert rows["label"][:] == [q.label for q in wanted]
-        full = one("csv", release / f"{split}_full.csv", tmp_path / "full", keep_default_na=False)
-        assert full["gold-ending"][:] == [q.right for q in wanted]
-        assert full["distractor-3"][:] == [q.distractors[3].text for q in wanted]
+        assert rows["label"][:] == labels
 
 
-def test_csv_splits_that_have_labels_load_together(
-    release: Path, questions: list[Question], tmp_path: Path
-) -> None:
-    files = {split: str(release / f"{split}.csv") for split in ("train", "val")}
+@pytest.mark.parametrize("split", ["train", "val"])
+def test_full_csv(released: Released, tmp_path: Path, split: str) -> None:
+    path, wanted = released.folder / f"{split}_full.csv", released.of(split)
+    columns = ["gold-ending", *(f"distractor-{i}" for i in range(4))]
+    rows = one("csv", path, tmp_path, keep_default_na=False)
+    frame = pd.read_csv(path, keep_default_na=False)
+    texts = [full_row(q) for q in wanted]
+    assert frame[columns].values.tolist() == texts
+    assert [[row[column] for column in columns] for row in rows] == texts
+    assert rows["gold-source"][:] == [q.full_source for q in wanted]
+
+
+def test_csv_splits_that_have_labels_load_together(released: Released, tmp_path: Path) -> None:
+    files = {split: str(released.folder / f"{split}.csv") for split in ("train", "val")}
     found = datasets.load_dataset("csv", data_files=files, cache_dir=str(tmp_path))
-    assert {s: len(found[s]) for s in files} == {s: len(of(questions, s)) for s in files}
+    assert {s: found[s]["label"][:] for s in files} == {
+        s: [q.label for q in released.of(s)] for s in files
+    }
 
 
-def test_the_folder_loads_by_its_card(
-    release: Path, questions: list[Question], tmp_path: Path
-) -> None:
+def test_the_folder_loads_by_its_card(released: Released, tmp_path: Path) -> None:
     """Without a script or an option: the front matter names files and keeps "None" and "NA"."""
-    counts = {"questions": {s: {"all": len(of(questions, s))} for s in SPLITS}}
-    files = {path.name: {} for path in release.iterdir()}
-    told = {"title": "", "licence": "", "language": "en", "files": files, "counts": counts}
-    folder = tmp_path / "release"
-    folder.mkdir()
-    for path in release.glob("*.csv"):
-        (folder / path.name).write_bytes(path.read_bytes())
-    (folder / "README.md").write_text(front_matter(told) + "\n\n# Title\n", "utf-8")
 
     def rows(config: str, split: str) -> Any:
-        return datasets.load_dataset(str(folder), config, cache_dir=str(tmp_path / "c"))[split]
+        whole = datasets.load_dataset(str(released.folder), config, cache_dir=str(tmp_path))
+        return whole[split]
 
-    for split, (config, name) in zip(
-        SPLITS, [("default", "train"), ("default", "validation"), ("test", "test")], strict=True
-    ):
+    configs = [("default", "train"), ("default", "validation"), ("test", "test")]
+    for split, (config, name) in zip(SPLITS, configs, strict=True):
         found = rows(config, name)
-        wanted = [list(q.endings) for q in of(questions, split)]
-        assert [[row[f"ending{i}"] for i in range(4)] for row in found] == wanted
-    wanted = [q.distractors[3].text for q in of(questions, "val")]
-    assert rows("full", "validation")["distractor-3"][:] == wanted
+        assert len(found) == released.manifest["counts"]["questions"][split]["all"]
+        endings = [list(q.endings) for q in released.of(split)]
+        assert [[row[f"ending{i}"] for i in range(4)] for row in found] == endings
+    fourth = [full_row(q)[-1] for q in released.of("val")]
+    assert rows("full", "validation")["distractor-3"][:] == fourth
 
 
-def test_hellaswag(release: Path, questions: list[Question], tmp_path: Path) -> None:
-    found = loaded("json", release, tmp_path, "hellaswag_{}.jsonl")
+def test_hellaswag(released: Released, tmp_path: Path) -> None:
+    found = loaded("json", released.folder, tmp_path, "hellaswag_{}.jsonl")
     for split in SPLITS:
-        wanted = of(questions, split)
-        assert found[split]["endings"][:] == [list(q.endings) for q in wanted]
-        assert found[split]["ctx_a"][:] == [q.sent1 for q in wanted]
-        labels = [None if split == "test" else q.label for q in wanted]
-        assert found[split]["label"][:] == labels
-    alone = one("json", release / "hellaswag_test.jsonl", tmp_path / "alone")
+        wanted = released.of(split)
+        frame = lines(released.folder / f"hellaswag_{split}.jsonl")
+        for rows in (list(found[split]), frame):
+            assert [row["endings"] for row in rows] == [list(q.endings) for q in wanted]
+            assert [row["ctx_a"] for row in rows] == [q.sent1 for q in wanted]
+            labels = [None if split == "test" else q.label for q in wanted]
+            assert [row.get("label") for row in rows] == labels
+    alone = one("json", released.folder / "hellaswag_test.jsonl", tmp_path / "alone")
     assert "label" not in alone.column_names
 
 
-def test_everything(release: Path, questions: list[Question], tmp_path: Path) -> None:
-    found = one("json", release / "everything.jsonl", tmp_path)
-    lines = (release / "everything.jsonl").read_text("utf-8").split("\n")[:-1]
-    assert [dict(row) for row in found] == [json.loads(line) for line in lines]
-    assert found["id"][:] == [None if q.split == "test" else q.id for q in questions]
+def test_everything(released: Released, tmp_path: Path) -> None:
+    path = released.folder / "everything.jsonl"
+    found = one("json", path, tmp_path)
+    told = [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]]
+    assert [dict(row) for row in found] == told
+    assert found["id"][:] == [None if q.split == "test" else q.id for q in released.questions]
+    frame = lines(path)
+    for name in ("split", "sent1", "endings"):
+        assert [row[name] for row in frame] == [row[name] for row in told]
 
 
-def test_parquet(release: Path, questions: list[Question], tmp_path: Path) -> None:
-    found = loaded("parquet", release, tmp_path, "{}.parquet")
+def test_parquet(released: Released, tmp_path: Path) -> None:
+    found = loaded("parquet", released.folder, tmp_path, "{}.parquet")
     for split in SPLITS:
-        wanted = [record(q, i) for i, q in enumerate(of(questions, split))]
+        wanted = [record(q, i) for i, q in enumerate(released.of(split))]
         assert [dict(row) for row in found[split]] == wanted
-        frame = pd.read_parquet(release / f"{split}.parquet")
+        frame = pd.read_parquet(released.folder / f"{split}.parquet")
         assert frame["sent1"].tolist() == [row["sent1"] for row in wanted]
 
 
-def test_equal_questions_give_equal_bytes(
-    release: Path, questions: list[Question], tmp_path: Path
-) -> None:
+def test_equal_questions_give_equal_bytes(released: Released, tmp_path: Path) -> None:
     for name in EXPORTERS:
         exporter = EXPORTERS[name]()
-        list(exporter.export(questions, tmp_path))
+        list(exporter.export(released.questions, tmp_path))
         for file in exporter.files:
-            assert (tmp_path / file).read_bytes() == (release / file).read_bytes(), file
+            assert (tmp_path / file).read_bytes() == (released.folder / file).read_bytes(), file
