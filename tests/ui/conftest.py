@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 import shiboken6
 from fakes import FakeEngine, FakeJobs
 from PySide6.QtCore import QTimer
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -109,4 +111,7 @@ def application(qapp: QApplication, jobs: FakeJobs, tmp_path: Path) -> Iterator[
         window.leave()
     if application.start_window is not None:
         application.start_window.close()
+    until = time.monotonic() + PATIENCE / 1000
+    while application.windows and time.monotonic() < until:  # their readers may be at work
+        QTest.qWait(10)
     application.shut_down()
