@@ -1,14 +1,12 @@
-"""What README and docs/ say is true: commands, options, settings, keys, links, worked examples."""
+"""What README and docs/ say is true: settings, words, keys, links, libraries, worked examples."""
 
 from __future__ import annotations
 
 import ast
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -17,143 +15,31 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
-from typer.main import get_command
+from documents import (
+    DESIGN,
+    DOCUMENTS,
+    EXTENDING,
+    GUIDE,
+    LIBRARIES,
+    REPOSITORY,
+    blocks,
+    lines_of,
+    named,
+    prose,
+    spans,
+)
 
-from swag_studio import app as wiring
 from swag_studio import recipe as recipes
 from swag_studio.engine import registry, release_checks
 from swag_studio.engine.ingest import guess, run_import
 from swag_studio.engine.registry import Registry
+from swag_studio.evidence import MEMBERS
 from swag_studio.project import Project
 from swag_studio.ui.annotate_keys import ACTIONS
 from swag_studio.ui.pages import PAGES
 from swag_studio.ui.words import FORMATS
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-README, GUIDE = REPOSITORY / "README.md", REPOSITORY / "docs/guide.md"
-EXTENDING, DESIGN = REPOSITORY / "docs/extending.md", REPOSITORY / "docs/design.md"
-COMMANDED = (README, GUIDE, EXTENDING)
-DOCUMENTS = sorted(
-    [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md"), *REPOSITORY.glob("docs/*/*.md")]
-)
 SETTING = re.compile(r"(run|prepare|lm|generate|filter|release)\.[a-z][a-z_]*")
-WINDOW_OPTIONS = {"--basedir"}
-
-
-def named(path: Path) -> str:
-    return str(path.relative_to(REPOSITORY))
-
-
-def blocks(text: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-def prose(path: Path) -> str:
-    """The text without its blocks of code."""
-    text = path.read_text("utf-8")
-    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-
-
-def spans(path: Path) -> list[str]:
-    """The pieces of code within the text."""
-    return re.findall(r"`([^`\n]+)`", prose(path))
-
-
-# --- commands ----------------------------------------------------------------------------------
-
-
-@cache
-def commands() -> dict[str, Any]:
-    """ "run", "packets", "packets merge" ... -> the command."""
-    import swag_studio.cli.commands as found
-    from swag_studio.cli import main
-
-    main(["--version"])  # registers those of the other files
-
-    def walk(group: Any, before: str) -> Iterator[tuple[str, Any]]:
-        for name, command in group.commands.items():
-            yield before + name, command
-            if hasattr(command, "commands"):
-                yield from walk(command, f"{before}{name} ")
-
-    return dict(walk(get_command(found.app), ""))
-
-
-def options(command: Any) -> set[str]:
-    return {"--help"}.union(
-        *({o for o in (*p.opts, *p.secondary_opts) if o.startswith("--")} for p in command.params)
-    )
-
-
-def lines_of(path: Path) -> list[list[str]]:
-    """The words after "swag-studio" of each such line of a block, comments left out."""
-    found = []
-    for block in blocks(path.read_text("utf-8"), "sh"):
-        for line in block.replace("\\\n", " ").splitlines():
-            words = shlex.split(line, comments=True)
-            if words and Path(words[0]).name == "swag-studio":
-                found.append(words[1:])
-    return found
-
-
-def rows_of(path: Path) -> list[list[str]]:
-    """The words of the first cells of tables of commands: "run PROJECT [--until STAGE]"."""
-    tables = re.findall(r"^\| command \|.*\n\|[-| ]+\n((?:\|.*\n)+)", path.read_text("utf-8"), re.M)
-    first = re.findall(r"^\| ([^|]+) \|", "".join(tables), re.MULTILINE)
-    shown = [span for cell in first for span in re.findall(r"`([^`]+)`", cell)]
-    return [re.sub(r"[\[\]]", " ", span).split() for span in shown]
-
-
-def parted(words: list[str]) -> tuple[str, list[str]]:
-    """(the command's name, its arguments); the name is "" for a line that opens a window."""
-    pair = " ".join(words[:2])
-    size = 2 if pair in commands() else 1 if words and words[0] in commands() else 0
-    return " ".join(words[:size]), words[size:]
-
-
-@pytest.mark.parametrize("path", COMMANDED, ids=named)
-def test_every_line_is_one_that_the_program_takes(path: Path) -> None:
-    lines = lines_of(path)
-    assert lines
-    for words in lines:
-        name, arguments = parted(words)
-        if name:  # raises for an unknown option, a missing argument or a value of another kind
-            commands()[name].make_context(name, arguments)
-        else:
-            files = [w for w in words if not w.startswith("--") and w != "DIR"]
-            assert {w for w in words if w.startswith("--")} <= WINDOW_OPTIONS
-            assert all(Path(file).suffix in wiring._OPENED for file in files), words
-
-
-@pytest.mark.parametrize("path", (README, GUIDE), ids=named)
-def test_every_row_of_a_table_of_commands_is_a_command_with_these_options(path: Path) -> None:
-    rows = rows_of(path)
-    assert rows
-    for words in rows:
-        name, arguments = parted(words)
-        assert name, words
-        shown = {re.split("[=,]", w)[0] for w in arguments if w.startswith("--")}
-        assert shown <= options(commands()[name]), words
-
-
-def test_the_guide_names_every_command() -> None:
-    told = {parted(words)[0] for words in rows_of(GUIDE)}
-    assert {n for n, c in commands().items() if not hasattr(c, "commands")} - told == set()
-
-
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
-def test_every_option_in_the_text_is_one_of_a_command(path: Path) -> None:
-    known = WINDOW_OPTIONS.union({"--version"}, *(options(c) for c in commands().values()))
-    own = [s for s in spans(path) if re.match(r"--\w|swag-studio ", s)]
-    shown = {w for s in own for w in re.findall(r"(?<!\S)--[a-z][a-z-]*", s)}
-    assert shown <= known
-
-
-def test_make_and_the_lines_without_it_are_the_same() -> None:
-    makefile = (REPOSITORY / "Makefile").read_text("utf-8").replace("$(BIN)", ".venv/bin")
-    for target in ("run", "test"):
-        recipe = re.search(rf"^{target}:.*\n\t(.+)$", makefile, re.MULTILINE)
-        assert recipe and recipe[1] in README.read_text("utf-8"), target
 
 
 # --- settings, words and keys --------------------------------------------------------------------
@@ -197,9 +83,9 @@ class Seen(ast.NodeVisitor):
 
 @cache
 def screen() -> list[str]:
-    """Every text of the window's code that is seen."""
-    seen = Seen()
-    for path in sorted((REPOSITORY / "swag_studio/ui").glob("*.py")):
+    """Every text of the window's code that is seen, with the words that the terminal has too."""
+    seen, package = Seen(), REPOSITORY / "swag_studio"
+    for path in (package / "records.py", *sorted((package / "ui").glob("*.py"))):
         seen.visit(ast.parse(path.read_text("utf-8")))
     return seen.texts
 
@@ -211,6 +97,15 @@ def test_bold_words_of_the_guide_stand_on_the_screen() -> None:
     texts = "\n".join(screen())
     missing = [p for p in sorted(parts) if not re.search(rf"(?<!\w){re.escape(p)}(?!\w)", texts)]
     assert missing == []
+
+
+def test_the_guide_explains_every_member_and_what_it_is_compared_with() -> None:
+    words = GUIDE.read_text("utf-8").partition("\n## Install\n")[0]
+    rows = re.findall(r"^\| ([^|]+) \|", words, re.MULTILINE)
+    assert {*(MEMBERS[name] for name in registry.MEMBERS), "unfiltered"} <= set(rows)
+    commands = (REPOSITORY / "swag_studio/cli").glob("*.py")
+    terminal = "\n".join(path.read_text("utf-8") for path in commands)
+    assert re.findall(r'"[^"\n]*\bcontrol arm\b[^"\n]*"', terminal) == []
 
 
 def test_the_guide_has_a_chapter_on_every_page() -> None:
@@ -288,6 +183,27 @@ def test_every_module_that_is_named_is_there() -> None:
 def test_the_tree_names_every_module_of_the_engine() -> None:
     modules = {path.name for path in (REPOSITORY / "swag_studio/engine").glob("[!_]*.py")}
     assert modules - set(re.findall(r"\w+\.py", DESIGN.read_text("utf-8"))) == set()
+
+
+# --- libraries -----------------------------------------------------------------------------------
+
+
+def test_every_library_is_explained_and_the_program_imports_it_unless_that_is_said() -> None:
+    pyproject = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+    wanted = {re.split("[>=<]", line)[0] for line in pyproject["project"]["dependencies"]}
+    table = LIBRARIES.read_text("utf-8").partition("\nExtras")[0]
+    rows = dict(re.findall(r"^\| ([\w, .-]+?) \| (.*)$", table, re.MULTILINE))
+    del rows["library"]
+    reasons = {n.split()[0]: row for names, row in rows.items() for n in names.split(", ")}
+    assert reasons.keys() == wanted
+    sources = "\n".join(p.read_text("utf-8") for p in (REPOSITORY / "swag_studio").rglob("*.py"))
+    other = {"scikit-learn": "sklearn", "PySide6-Essentials": "PySide6"}
+    for name, reason in reasons.items():
+        module = other.get(name, name.replace("-", "_"))
+        used = re.search(
+            rf'^\s*(?:import|from) {module}\b|^MODELS = .*"{module}"', sources, re.MULTILINE
+        )
+        assert bool(used) != ("Nothing of the program imports it" in reason), name
 
 
 # --- floors --------------------------------------------------------------------------------------

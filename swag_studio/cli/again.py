@@ -30,14 +30,17 @@ def filter_again(
         ),
     ] = "",
     iterations: Annotated[
-        int, typer.Option(help="Iterations; 0: as many as the recipe has.", min=0)
+        int, typer.Option(metavar="N", help="Iterations; 0: as many as the recipe has.", min=0)
     ] = 0,
     run: Annotated[
         int, typer.Option("--run", metavar="VERSION", help="Which filter run; 0: the recipe's.")
     ] = 0,
     json: Json = False,
 ) -> None:
-    """Filter again without what people called gibberish or replaced, as a run of its own."""
+    """Filter again with what people said, as a run of its own.
+
+    What they called gibberish or replaced does not come back in it.
+    """
     from swag_studio.engine import feedback
 
     out = reporter(json)

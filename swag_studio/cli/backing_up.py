@@ -21,7 +21,7 @@ def backups(
     make: Annotated[bool, typer.Option("--make", help="Make one now.")] = False,
     json: Json = False,
 ) -> None:
-    """List the backups of a project's database, make one, or put one back."""
+    """List, make or put back backups of a project's database."""
     from swag_studio import backups as copies
 
     if restore and make:

@@ -87,7 +87,7 @@ def new(
 @app.command("import")
 def import_(
     project: ProjectFolder,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Caption files.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Caption files.")],
     source: Annotated[
         str | None, typer.Option(metavar="NAME", help="The files' format; recognised if not given.")
     ] = None,
@@ -121,11 +121,11 @@ def recipe(
     project: ProjectFolder,
     values: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE ...]", help="Values to set: filter.replace=1"),
+        typer.Argument(metavar="KEY=VALUE", help="Values to set: filter.replace=1"),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show a project's recipe, or change it and see what that makes stale."""
+    """Show a project's recipe, or change it. Tells what a change outdates."""
     out = reporter(json)
     wanted = dict(_key_value(text) for text in values or [])
     with opened_project(project, readonly=not wanted) as opened:
@@ -175,14 +175,14 @@ def run(
 @app.command()
 def demo(
     folder: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="Where to make demo.swag.")
+        Path, typer.Argument(metavar="DIR", help="Where to make demo.swag.")
     ] = Path(),
     headless: Annotated[
         bool, typer.Option("--headless", help="Stay in the terminal where there is a display too.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Make a dataset from the captions that come with the program, start to end."""
+    """Make a dataset from the program's own captions."""
     from importlib.resources import as_file, files
 
     from swag_studio import recipe as recipes
@@ -252,7 +252,7 @@ def check(
 
 @app.command()
 def doctor(json: Json = False) -> None:
-    """Look at the machine: device, number type, spaCy model, disk, versions."""
+    """Look at the machine: device, models, disk, versions."""
     from swag_studio.engine.doctor import examine
 
     out = reporter(json)
@@ -348,7 +348,7 @@ def _report_states(opened: Project, out: Reporter) -> None:
     out.table(str(opened.root), ["stage", "state", "version", "time", "key figures"], rows)
     filtered = states[STAGES.index("filter")]
     if filtered.state == "done" and filtered.artifact:
-        columns = ["4-way accuracy", "MLP alone", "all members", "control arm"]
+        columns = ["4-way accuracy", "MLP alone", "all members", "unfiltered"]
         if rows := figures.curve_rows(filtered.artifact.summary):
             out.table("", columns, rows)
     if stale := [figures.title(s.stage) for s in states if s.state == "stale"]:

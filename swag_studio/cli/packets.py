@@ -33,7 +33,7 @@ def export(
     ] = "",
     json: Json = False,
 ) -> None:
-    """Write an annotator's open work to a file that they open on another machine."""
+    """Write an annotator's open work to a file. They open it on another machine."""
     from swag_studio import packet_exchange as exchange
     from swag_studio.files import write_bytes
     from swag_studio.packets import SUFFIX, file_bytes
@@ -63,7 +63,7 @@ def export(
 @packets.command()
 def merge(
     project: ProjectFolder,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Packets that came back.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Packets that came back.")],
     keep: Annotated[
         Literal["later", "project", "packet"],
         typer.Option(help="Which answer counts where the project has another one."),

@@ -28,9 +28,11 @@ Run = Annotated[
 Contexts = Annotated[
     int, typer.Option("--contexts", metavar="N", help="Put the next N contexts to work.", min=0)
 ]
-First = Annotated[int | None, typer.Option(help="Contexts that several judge.", min=0)]
-By = Annotated[int | None, typer.Option(help="How many judge each of those.", min=1)]
-Rest = Annotated[int | None, typer.Option(help="How many judge each other context.", min=1)]
+First = Annotated[int | None, typer.Option(metavar="N", help="Contexts that several judge.", min=0)]
+By = Annotated[int | None, typer.Option(metavar="N", help="How many judge each of those.", min=1)]
+Rest = Annotated[
+    int | None, typer.Option(metavar="N", help="How many judge each other context.", min=1)
+]
 
 
 # --- annotators ----------------------------------------------------------------------------------
@@ -64,7 +66,7 @@ def annotators(
     run: Run = 0,
     json: Json = False,
 ) -> None:
-    """Show how annotators stand; add or drop them, and deal work to them."""
+    """Show annotators, add or drop them, and deal work to them."""
     out = reporter(json)
     if preview and (contexts or not allocate):
         raise UserError("--preview writes nothing: it goes with --allocate, not with --contexts.")
@@ -126,7 +128,7 @@ def _allocate(work: HumanWork, out: Reporter, plan: OverlapPlan, preview: bool) 
 def agreement(
     project: ProjectFolder,
     draws: Annotated[
-        int, typer.Option(help="Bootstrap draws for the intervals; 0: none.", min=0)
+        int, typer.Option(metavar="N", help="Bootstrap draws for intervals; 0: none.", min=0)
     ] = 1000,
     run: Run = 0,
     json: Json = False,
@@ -180,17 +182,21 @@ def agreement(
 @app.command()
 def plan(
     project: ProjectFolder,
-    questions: Annotated[int | None, typer.Option(help="Questions wanted.", min=1)] = None,
+    questions: Annotated[
+        int | None, typer.Option(metavar="N", help="Questions wanted.", min=1)
+    ] = None,
     people: Annotated[
-        int | None, typer.Option("--annotators", help="Annotators at work.", min=1)
+        int | None, typer.Option("--annotators", metavar="N", help="Annotators at work.", min=1)
     ] = None,
     hours: Annotated[
-        float | None, typer.Option("--hours", help="Hours that each judges on a day.", min=0.1)
+        float | None,
+        typer.Option("--hours", metavar="N", help="Hours that each judges on a day.", min=0.1),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="Seconds for one judgement, where none is measured.", min=1)
+        float | None,
+        typer.Option(metavar="N", help="Seconds for one judgement, if none is measured.", min=1),
     ] = None,
-    pay: Annotated[float | None, typer.Option(help="Pay per hour.", min=0)] = None,
+    pay: Annotated[float | None, typer.Option(metavar="N", help="Pay per hour.", min=0)] = None,
     first: First = None,
     by: By = None,
     rest: Rest = None,
@@ -287,9 +293,11 @@ def verdicts(
 @app.command()
 def simulate(
     project: ProjectFolder,
-    people: Annotated[int, typer.Option("--annotators", help="How many.", min=1, max=50)] = 3,
+    people: Annotated[
+        int, typer.Option("--annotators", metavar="N", help="How many.", min=1, max=50)
+    ] = 3,
     skill: Annotated[
-        float, typer.Option(help="Share of answers that are not random.", min=0, max=1)
+        float, typer.Option(metavar="SHARE", help="Of answers that are not random.", min=0, max=1)
     ] = 1.0,
     contexts: Contexts = 0,
     overlap: Annotated[
@@ -308,7 +316,7 @@ def simulate(
     run: Run = 0,
     json: Json = False,
 ) -> None:
-    """Have simulated annotators judge all open work, to try the way to a release."""
+    """Have simulated annotators judge all open work. For trying the way to a release."""
     out = reporter(json)
     with _work(project, run) as work:
         judged = any(w.judged for w in work.standings() if w.annotator.kind == "person")
