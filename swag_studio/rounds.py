@@ -150,7 +150,9 @@ class HumanWork(JudgedRun):
         self.store.withdraw_tasks(gone)
         if back:
             given = self._given()
-            new = deal(back, self._at_work(given), self.overlap, self.seed, given)
+            # All of it may have been taken back, as when everything was excluded by mistake.
+            workers = self._at_work(given) or self._at_work(self._given(withdrawn=True))
+            new = deal(back, workers, self.overlap, self.seed, given)
             self._hand_out(new, back, given)
         yield tasks
 
@@ -175,15 +177,17 @@ class HumanWork(JudgedRun):
             seen = task.round > 0 or bool(case.obsolete)
             yield Wanted(task.round, self.order[task.context_id], task.id, task.context_id, seen)
 
-    def _given(self, kinds: Set[str] = frozenset()) -> list[Given]:
-        """What annotators of these kinds, or of all, have; not what was taken back or dropped."""
+    def _given(self, kinds: Set[str] = frozenset(), withdrawn: bool = False) -> list[Given]:
+        """What annotators of these kinds, or of all, have; what was taken back only if asked."""
         active = {
             a.id
             for a in self.store.annotators()
             if a.active and (a.kind in kinds or not kinds or self.count_simulated)
         }
         rows = (Given(*row) for row in self.store.given_out())
-        return [g for g in rows if g.annotator_id in active and g.state != "withdrawn"]
+        return [
+            g for g in rows if g.annotator_id in active and (withdrawn or g.state != "withdrawn")
+        ]
 
     def _at_work(self, given: Iterable[Given]) -> list[str]:
         """The annotators who have work and were not dropped."""

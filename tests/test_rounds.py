@@ -76,6 +76,10 @@ def edit(store: Store, context: str, place: int, text: str = "is somewhere else 
     return new
 
 
+def open_pairs(store: Store, who: str) -> set[tuple[str, str]]:
+    return {(task, who) for task, _, _, state in store.allocations(who) if state == "open"}
+
+
 def exclude(store: Store, context: str, excluded: bool = True) -> None:
     before = store.curated(1, context)
     after = dataclasses.replace(before, excluded=excluded)
@@ -166,6 +170,28 @@ def test_what_is_excluded_leaves_the_queue_and_comes_back(work: HumanWork, store
     exclude(store, task.context_id, excluded=False)
     work.allocate(OverlapPlan(), [ann.id])
     assert store.next_task(ann.id) == task
+
+
+def test_what_comes_back_is_dealt_though_nobody_had_anything_left(
+    work: HumanWork, store: Store
+) -> None:
+    """All contexts excluded by mistake, and the mistake undone."""
+    ann, bob, eve = (work.add(name).id for name in ("Ann", "Bob", "Eve"))
+    work.open_first_round(4)
+    work.allocate(OverlapPlan(), [ann, bob, eve])
+    work.drop(eve)
+    before = {pair for who in (ann, bob) for pair in open_pairs(store, who)}
+    contexts = list(work.order)[:4]
+    for context in contexts:
+        exclude(store, context)
+    work.renew(contexts)
+    assert not any(open_pairs(store, who) for who in (ann, bob, eve))
+    for context in contexts:
+        exclude(store, context, excluded=False)
+    work.renew(contexts)
+    after = {pair for who in (ann, bob) for pair in open_pairs(store, who)}
+    assert {task for task, _ in after} == {task for task, _ in before} != set()
+    assert not open_pairs(store, eve)  # who was dropped stays dropped
 
 
 def test_judgements_stay_with_the_text_across_filter_runs(work: HumanWork, store: Store) -> None:
