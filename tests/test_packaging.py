@@ -354,16 +354,24 @@ def test_scripts_are_programs_that_a_shell_can_read() -> None:
 @linux
 @pytest.mark.parametrize(
     ("words", "person", "told"),
-    [((), 1000, "--without-deb"), (("folder",), 0, "nothing but --without-deb")],
+    [
+        ((), 1000, "--without-deb"),
+        (("folder",), 0, "nothing but --without-deb"),
+        (("--without-deb",), 1000, "run make package"),
+    ],
 )
 def test_the_trial_refuses_what_it_cannot_try(
     words: tuple[str, ...], person: int, told: str, tmp_path: Path
 ) -> None:
-    fake = tmp_path / "id"
-    fake.write_text(f"#!/bin/sh\necho {person}\n")
-    fake.chmod(0o755)
+    for name, does in (("id", f"echo {person}"), ("Xvfb", ""), ("xwininfo", ""), ("zstd", "")):
+        fake = tmp_path / name
+        fake.write_text(f"#!/bin/sh\n{does}\n")
+        fake.chmod(0o755)
+    smoke = tmp_path / "packaging" / "smoke"
+    smoke.parent.mkdir()
+    shutil.copy(PACKAGING / "smoke", smoke)
     done = subprocess.run(
-        [PACKAGING / "smoke", *words],
+        [smoke, *words],
         env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
