@@ -89,7 +89,7 @@ def card(manifest: Manifest) -> str:
         "## Checks",
         _checks(manifest),
         "## Limits",
-        _limits(manifest["counts"], judges),
+        _limits(manifest, judges),
         "## Sources and licence",
         _sources(manifest),
     ]
@@ -288,7 +288,7 @@ def _problem(manifest: Manifest, problem: Mapping[str, Any]) -> str:
     return f"- {problem['level']}{overridden}: {problem['sentence']}"
 
 
-def _limits(counts: Mapping[str, Any], judges: str) -> str:
+def _limits(manifest: Manifest, judges: str) -> str:
     return "\n".join(
         f"- {limit}"
         for limit in (
@@ -298,7 +298,7 @@ def _limits(counts: Mapping[str, Any], judges: str) -> str:
             "The filter is adversarial to its own classifiers, not to every model.",
             "The found endings stand in the sources, so whoever has those can look up the answers "
             "of the test set.",
-            _answers_in_contexts(counts),
+            _answers_in_contexts(manifest),
             f'"Right" means what happened in the video, or what {judges} preferred; another '
             "ending may be as plausible.",
         )
@@ -306,9 +306,10 @@ def _limits(counts: Mapping[str, Any], judges: str) -> str:
     )
 
 
-def _answers_in_contexts(counts: Mapping[str, Any]) -> str:
+def _answers_in_contexts(manifest: Manifest) -> str:
     """How many answers of the test set the test set itself tells; "" where none."""
-    found, total = counts["continued"]["test"], counts["questions"]["test"]["all"]
+    found = manifest["checks"]["continued_in"]["test"]
+    total = manifest["counts"]["questions"]["test"]["all"]
     if not found:
         return ""
     return (

@@ -301,7 +301,6 @@ class Publication:
         o, people, spent = self.options, self.figures.people(), accounting.work(self.project)
         counts = {
             **self.figures.counts(),
-            "continued": dict(report.continued_in),
             "surprising": self.extras[SURPRISING],
             "preferences": self.extras[PREFERENCES],
         }

@@ -189,7 +189,12 @@ class Report:
         return self._told([p.public() for p in self.problems])
 
     def _told(self, problems: list[dict[str, Any]]) -> dict[str, Any]:
-        return {"questions": self.questions, "continued": self.continued, "problems": problems}
+        return {
+            "questions": self.questions,
+            "continued": self.continued,
+            "continued_in": dict(self.continued_in),
+            "problems": problems,
+        }
 
 
 def check(questions: Iterable[Question]) -> Report:

@@ -87,7 +87,7 @@ def test_what_is_kept_apart_and_what_goes_on_is_counted(manifest: Manifest) -> N
 
 def test_answers_that_stand_in_the_test_set_are_a_limit(manifest: Manifest) -> None:
     assert "have their answer in `test.csv`" not in card(manifest)
-    manifest["counts"]["continued"] = {"train": 9, "val": 0, "test": 1066}
+    manifest["checks"]["continued_in"] = {"train": 9, "val": 0, "test": 1066}
     manifest["counts"]["questions"]["test"]["all"] = 2119
     told = "Of the 2,119 questions of the test set 1,066 have their answer in `test.csv` itself"
     assert told in card(manifest)

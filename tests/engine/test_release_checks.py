@@ -222,6 +222,7 @@ def test_the_next_caption_as_context_is_normal_within_a_split() -> None:
     second = made(2, "train", 1, group="g", sent1=f"{first.sent2} {first.right}")
     report = check([first, second])
     assert (report.problems, report.continued) == ((), 1)
+    assert report.continued_in == {"train": 1, "val": 0, "test": 0}
     japanese = dataclasses.replace(first, sent2="猫が", endings=("窓を開ける。", "a", "b", "c"))
     report = check([japanese, made(2, "val", 1, sent1="猫が窓を開ける。")])
     assert kinds(report) == {"answer_across_splits"}
@@ -279,6 +280,7 @@ def test_places_are_the_first_ones_and_the_count_is_of_all() -> None:
     assert check(questions).to_dict() == {
         "questions": 6 * FIRST_PLACES,
         "continued": 0,
+        "continued_in": {"train": 0, "val": 0, "test": 0},
         "problems": [dataclasses.asdict(problem) | {"places": list(problem.places)}],
     }
 
