@@ -117,12 +117,17 @@ def dialogs(window: MainWindow) -> dict[str, QDialog]:
     }
 
 
-def packet_window(project: Project, folder: Path, qtbot: QtBot) -> PacketWindow:
-    """Anna's packet, at an item about which she is asked why she skips it."""
+def packet_of(project: Project, folder: Path) -> Path:
+    """A packet with Anna's work."""
     give_out(project)
     path = folder / "Anna.swagpacket"
     path.write_bytes(file_bytes(packet_exchange.export(project.store, 7, ANNA)))
-    window = PacketWindow(PacketAnswers(path))
+    return path
+
+
+def packet_window(project: Project, folder: Path, qtbot: QtBot) -> PacketWindow:
+    """Anna's packet, at an item about which she is asked why she skips it."""
+    window = PacketWindow(PacketAnswers(packet_of(project, folder)))
     qtbot.addWidget(window)
     window.show()
     qtbot.waitExposed(window)
