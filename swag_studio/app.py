@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from swag_studio import cli
 from swag_studio.events import Event, Finished, Message, Progress
 
 if TYPE_CHECKING:
+    from swag_studio.integrity import Look
     from swag_studio.project import Project
     from swag_studio.recipe import Recipe
     from swag_studio.releases import ReleaseOptions
@@ -38,18 +40,33 @@ _OPENED = (".swag", ".swagproj", ".swagpacket")  # what a window shows
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program and returns its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    wish = _window_wanted(words)
-    return cli.main(words) if wish is None else _run_window(wish)
+    _tell_crashes()
+    if (wish := _window_wanted(words)) is not None:
+        return _run_window(wish)
+    if (asked := _asked(words)) is not None and asked.paths:
+        return cli.without_display(str(asked.paths[0]))
+    return cli.main(words)
+
+
+def _tell_crashes() -> None:
+    """A crash says on the terminal where it happened. A window writes it to its log instead."""
+    if not faulthandler.is_enabled():
+        with suppress(RuntimeError, OSError, ValueError):  # no terminal, such as for a program file
+            faulthandler.enable()
 
 
 # --- window or terminal ------------------------------------------------------------------------
 
 
 def _window_wanted(words: list[str]) -> argparse.Namespace | None:
-    """What the window is to open, or None for a command.
+    """What the window is to open; None for a command, and where there is no display."""
+    return _asked(words) if _has_display() else None
 
-    The window: no command at all, project folders, work packets, or the demo, where there is a
-    display.
+
+def _asked(words: list[str]) -> argparse.Namespace | None:
+    """What a window would open: nothing, project folders, work packets, or the demo.
+
+    None where the words are those of a command.
     """
     parser = argparse.ArgumentParser(prog="swag-studio", add_help=False, exit_on_error=False)
     parser.add_argument("--basedir", type=Path)
@@ -67,8 +84,6 @@ def _window_wanted(words: list[str]) -> argparse.Namespace | None:
         wish.demo = Path(wish.paths[1] if len(wish.paths) == 2 else "")
         wish.paths = []
     elif first and not all(Path(p).suffix in _OPENED for p in wish.paths):
-        return None
-    if not _has_display():
         return None
     wish.paths = [Path(p) for p in wish.paths]
     return wish
@@ -153,17 +168,24 @@ class EngineJobs:
         yield from run_import(path, project, source, dry_run, preview=50, places=200)
 
     def check(self, project: Project) -> Iterator[Event]:
-        yield Progress("check", 0, 0, note="the database")
-        problems: list[str] = []
-        for done, found in enumerate(project.checking()):
-            problems += found
-            yield Progress("check", done, 0, "blocks")
+        from swag_studio.integrity import KINDS, whole
+        from swag_studio.mending import mendable
+
+        yield Progress("check", 0, 0, note=KINDS["database"][0])
+        looks: list[Look] = []
+        for look in project.checking():
+            looks.append(look)
+            yield Progress("check", len(looks), 0, "files", look.name)
+        problems = [look for look in looks if look.problem]
+        told = [look.told for look in problems]
+        if mendable(project, looks):
+            told.append(f"Close the project, then: swag-studio check {project.root} --mend")
         if problems:
-            text = f"Check project: {len(problems)} problems were found."
-            yield Message("check", text, "error", "\n".join(problems))
+            text = f"Check project: {len(problems):,} of what was looked at is damaged or missing."
+            yield Message("check", text, "error", "\n".join(told))
         else:
-            yield Message("check", "The project is whole: all its blocks agree with their sums.")
-        yield Finished("check", {"problems": problems})
+            yield Message("check", f"Checked: {whole(looks)}.")
+        yield Finished("check", {"problems": told})
 
     def source_names(self) -> list[str]:
         from swag_studio.engine.registry import SOURCES

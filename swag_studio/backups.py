@@ -22,7 +22,7 @@ from pathlib import Path
 
 from swag_studio.errors import ProjectError
 from swag_studio.files import make_folder
-from swag_studio.project import DATABASE, FOLDERS, take_lock
+from swag_studio.project import DATABASE, FOLDERS, project_folder, take_lock
 from swag_studio.store import Store
 
 FOLDER = "backups"
@@ -83,10 +83,29 @@ def problems(path: Path) -> list[str]:
     return rows
 
 
-def newest_whole(root: Path) -> Backup | None:
-    """The newest backup that passes the check, to be offered for a restore."""
-    whole = (b for b in found(root) if b.kind != "replaced" and not problems(b.path))
-    return next(whole, None)
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """What a restore would take."""
+
+    backup: Backup | None  # the newest that is whole
+    damaged: tuple[Backup, ...]  # those that are newer, the newest first
+
+    def skipped(self) -> str:
+        """In words, which copies are passed over; "" when none is."""
+        names = ", ".join(backup.name for backup in self.damaged)
+        if not names:
+            return ""
+        return f"{'Newer, but damaged' if self.backup else 'No copy is whole. Damaged'}: {names}."
+
+
+def newest_whole(root: Path) -> Newest:
+    """The newest backup that passes the check, to be offered for a restore. Reads whole copies."""
+    damaged: list[Backup] = []
+    for backup in (b for b in found(root) if b.kind != "replaced"):
+        if not problems(backup.path):
+            return Newest(backup, tuple(damaged))
+        damaged.append(backup)
+    return Newest(None, tuple(damaged))
 
 
 # --- making ------------------------------------------------------------------------------------
@@ -121,8 +140,12 @@ def due(root: Path, every: timedelta, now: datetime) -> bool:
 
 
 def make(root: Path, now: datetime | None = None) -> Backup:
-    """Copies the database beside whoever writes to it, and verifies the copy before it counts."""
-    make_folder(root / FOLDER)
+    """Copies the database beside whoever writes to it, and verifies the copy before it counts.
+
+    Raises ProjectError when the folder is no project, its database is damaged, or a file stands
+    where backups go.
+    """
+    _make_folder(project_folder(root))
     for leftover in (root / FOLDER).glob(".*.tmp*"):  # of one that was killed
         leftover.unlink(missing_ok=True)
     target = root / FOLDER / f"project-{(now or datetime.now()).strftime(_STAMP)}.db"
@@ -132,7 +155,8 @@ def make(root: Path, now: datetime | None = None) -> Backup:
         if wrong:
             raise ProjectError(
                 f"{root / DATABASE} is damaged ({wrong[0]}), so that no backup was made of it; "
-                f"the earlier ones are kept. See them with: swag-studio backups {root}"
+                "the earlier ones are kept. Put the newest whole one back with: "
+                f"swag-studio backups {root} --restore newest"
             )
         temporary.replace(target)
     finally:
@@ -208,7 +232,7 @@ def _put_aside(root: Path, now: datetime) -> Path | None:
     play it into that.
     """
     database = root / DATABASE
-    make_folder(root / FOLDER)
+    _make_folder(root)
     target, count = root / FOLDER / f"replaced-{now.strftime(_STAMP)}.db", 1
     while target.exists() or any(path.exists() for path in _companions(target)):
         count += 1
@@ -221,6 +245,17 @@ def _put_aside(root: Path, now: datetime) -> Path | None:
         log.replace(_companions(target)[0])
     index.unlink(missing_ok=True)
     return target if was_there else None
+
+
+def _make_folder(root: Path) -> None:
+    """The backups folder of a project, unless a file stands there."""
+    try:
+        make_folder(root / FOLDER)
+    except FileExistsError:
+        raise ProjectError(
+            f"{root / FOLDER} is a file, and backups need a folder there. Move it away and try "
+            "again."
+        ) from None
 
 
 def _unknown(root: Path) -> tuple[str, ...]:

@@ -68,10 +68,12 @@ class Connections:
             connection.execute("PRAGMA cache_size = -32768")  # KiB: an index of 113,000 rows fits
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.DatabaseError as error:
-            kind = DatabaseError if damaged(error) else ProjectError
-            raise kind(
-                f"{self.path} cannot be opened as a project database ({error}). "
-                f"Its backups are in {self.path.parent / 'backups'}."
+            told = f"{self.path} cannot be opened as a project database ({error})."
+            if not damaged(error):
+                raise ProjectError(told) from None
+            raise DatabaseError(
+                f"{told} Put its newest whole backup in its place: "
+                f"swag-studio backups {self.path.parent} --restore newest"
             ) from None
         with self._guard:
             self._all.append(connection)

@@ -91,8 +91,8 @@ _DATABASE = (
     (
         "SQLITE_CORRUPT",
         "malformed",
-        "The project's database is damaged. Tools > Check project says more; Tools > Backups puts "
-        "back a good copy from the project's backups folder.",
+        "The project's database is damaged. Put back a good copy from its backups folder: Tools > "
+        "Backups, or in a terminal swag-studio backups PROJECT --restore newest",
     ),
 )
 

@@ -173,21 +173,23 @@ class Pool:
         """The blocks that are not written yet: what a resumed run has to do."""
         return [b for b in range(self.layout.blocks) if not self.path(b).exists()]
 
-    def finish(self) -> str:
+    def finish(self, known: str | None = None) -> str:
         """Seals a complete pool with the list of its blocks' checksums; returns their hash.
 
-        A pool that was sealed before, and mended since, must come out as it was.
+        A pool that was sealed before, and mended since, must come out as it was: with its seal,
+        and with the hash `known` where the seal itself was lost.
         """
         sums = [self._open(b)[0].checksum for b in range(self.layout.blocks)]
+        digest = hashlib.blake2b("".join(sums).encode(), digest_size=16).hexdigest()
         seal = self.folder / "blocks.json"
-        if self.sealed and read_json(seal) != sums:
+        if known not in (None, digest) or (self.sealed and read_json(seal) != sums):
             raise ProjectError(
                 f"{self.folder}: blocks that were made anew differ from the lost ones, as on "
                 "another machine or device. Restore the project from a backup, or change the "
                 "seed to make a new pool."
             )
         write_json(seal, sums)
-        return hashlib.blake2b("".join(sums).encode(), digest_size=16).hexdigest()
+        return digest
 
     @property
     def sealed(self) -> bool:
@@ -226,7 +228,10 @@ class Pool:
         return [problem for found in self.checking() for problem in found]
 
     def checking(self) -> Iterator[list[str]]:
-        """As `problems`, in pieces: what was found before the blocks, then one list per block."""
+        """As `problems`, in pieces: what was found before the blocks, then one list per block.
+
+        Blocks that a pool lacks which was not finished are not problems, and have none.
+        """
         sums: list[str] | None = None
         if sealed := self.sealed:
             try:
@@ -240,7 +245,8 @@ class Pool:
             found: list[str] = []
             name = self.path(block).name
             if not self.path(block).exists():
-                yield [f"{name}: missing"] if sealed else []
+                if sealed:
+                    yield [f"{name}: missing"]
                 continue
             try:
                 header, _ = self._open(block, cache=False)
@@ -258,16 +264,6 @@ class Pool:
             except (ProjectError, ValueError, LookupError, TypeError) as error:
                 found.append(f"{name}: {error}")
             yield found
-
-    def discard_damaged(self) -> list[str]:
-        """Deletes the blocks that are not whole; returns the names of those that now lack."""
-        pieces = list(self.checking())[-self.layout.blocks :] if self.layout.blocks else []
-        damaged = [self.path(b) for b, found in enumerate(pieces) if found]
-        for path in damaged:
-            path.unlink(missing_ok=True)
-        self._headers.clear()
-        self._counts = None
-        return [path.name for path in damaged]
 
     def _open(self, block: int, cache: bool = True) -> tuple[_Header, NDArray[np.int64]]:
         if cache and block in self._headers:

@@ -21,16 +21,16 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import filelock
 
-from swag_studio import outside
+from swag_studio import integrity, outside
 from swag_studio.errors import DatabaseError, ProjectError, RecipeError, gone, lost_project
 from swag_studio.files import make_folder, read_json, write_json, write_text
+from swag_studio.integrity import Look
 from swag_studio.pool import Pool
 from swag_studio.recipe import STAGES, Recipe, from_toml
-from swag_studio.records import Artifact
+from swag_studio.records import Artifact, State
 from swag_studio.store import Store
 
 SUFFIX = ".swag"
@@ -42,8 +42,6 @@ FOLDERS = {
     "filter": "filter",
     "release": "releases",
 }
-
-State = Literal["done", "stale", "unfinished", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +91,12 @@ class Project:
         Raises ProjectError when the folder is no project, is locked by a living process, or is
         from a newer version of the program.
         """
-        if root.suffix == ".swagproj" and root.is_file():
-            root = root.parent
-        if not root.is_dir() or not any(root.glob("*.swagproj")):
-            raise ProjectError(
-                f"{root} is not a project. Make one with: swag-studio new {root}"
-                if root.suffix == SUFFIX
-                else f"{root} is not a project: a project is a folder named *{SUFFIX}."
-            )
+        root = project_folder(root)
         database = root / DATABASE
         if not database.is_file() or database.stat().st_size == 0:
             raise DatabaseError(
-                f"{database} is missing. Put a backup in its place: see swag-studio backups {root}"
+                f"{database} is missing. Put its newest whole backup in its place: "
+                f"swag-studio backups {root} --restore newest"
             )
         lock = None if readonly else take_lock(root)
         store = Store(database, readonly=readonly)
@@ -190,7 +182,8 @@ class Project:
         """The artifact that `stage` is to make with `recipe`.
 
         The one with the same key where there is one, done or interrupted; else a new version.
-        Raises RecipeError when a file outside the project that it is to be made from is gone.
+        Raises RecipeError when a file outside the project that it is to be made from is gone, and
+        ProjectError when it was done and its folder is gone.
         """
         for _ in self.outside.reading(recipe, stage):
             pass
@@ -198,9 +191,12 @@ class Project:
         versions = self.store.artifacts(stage)
         same = next((a for a in versions if a.key == key), None)
         if same is not None and same.done:
+            if self.lost(same):
+                raise ProjectError(self.what_lost(same))
             return same
         self.outside.check(recipe, stage)
         if same is not None:
+            make_folder(self.folder(same))  # gone, where one that was lost is made anew
             _sweep(self.folder(same))
             return same
         number = 1 + max((a.version for a in versions), default=0)
@@ -261,56 +257,86 @@ class Project:
         """Where an artifact's files are."""
         return self.root / artifact.folder
 
+    def lost(self, artifact: Artifact) -> bool:
+        """Whether a done artifact's folder is gone."""
+        return artifact.done and not self.folder(artifact).is_dir()
+
+    def what_lost(self, artifact: Artifact) -> str:
+        """What to do about one that is lost."""
+        folder = self.folder(artifact)
+        if lost_project(folder):
+            return gone(folder)
+        return (
+            f"{folder} is missing, though it was made. Have the next run make it anew with: "
+            f"swag-studio check {self.root} --mend"
+        )
+
     # --- check ---------------------------------------------------------------------------
 
     def check(self) -> list[str]:
-        """The database, and every block of every pool, verified. Empty when all is whole."""
-        return [problem for found in self.checking() for problem in found]
+        """The database, what the stages made and the releases, verified. Empty when all is whole.
 
-    def checking(self) -> Iterator[list[str]]:
-        """As `check`, in pieces that a window can stop between: the database, then each block."""
+        mending.py has what can be made anew made anew.
+        """
+        return [look.told for look in self.checking() if look.problem]
+
+    def checking(self) -> Iterator[Look]:
+        """As `check`, in pieces that a window can stop between: the database, then file by file."""
         damaged = self.store.problems()
-        yield damaged
+        for problem in damaged or [f"{DATABASE}: "]:
+            yield Look(DATABASE, problem.removeprefix(f"{DATABASE}: "), "database")
         if damaged:
             return
-        for artifact in self.store.artifacts("generate"):
-            for found in _checking_pool(self.folder(artifact), done=artifact.done):
-                yield [f"{artifact.folder}/{problem}" for problem in found]
         for stage in STAGES:
             for artifact in self.store.artifacts(stage):
-                if artifact.done and not self.folder(artifact).is_dir():
-                    yield [f"{artifact.folder}: missing"]
+                yield from self._looking(artifact)
+        written = self.store.people_setting(integrity.WRITTEN, {})
+        yield from integrity.verified_releases(self.root, written)
 
-    def mend(self) -> list[str]:
-        """Reopens pools with damaged blocks, so that the next run makes those anew.
-
-        Returns the blocks' names. A block is made from the recipe, the models and its number
-        alone, so it comes out the same; the pool's seal is compared to make sure.
-        """
-        mended: list[str] = []
-        for artifact in self.store.artifacts("generate"):
-            folder = self.folder(artifact)
-            if artifact.done and (folder / "pool.json").exists():
-                lost = Pool.open(folder).discard_damaged()
-                if lost:
-                    self.store.put_artifact(replace(artifact, done=False))
-                mended += [f"{artifact.folder}/{name}" for name in lost]
-        return mended
+    def _looking(self, artifact: Artifact) -> Iterator[Look]:
+        folder = self.folder(artifact)
+        if self.lost(artifact):
+            yield Look(artifact.folder, "missing", mend="anew")
+        elif artifact.stage == "generate":
+            yield from _looking_at_pool(folder, artifact.folder, done=artifact.done)
+        elif artifact.done:  # else it is not whole yet
+            yield from integrity.looking(artifact.stage, folder, artifact.folder, artifact.summary)
 
 
-def _checking_pool(folder: Path, *, done: bool) -> Iterator[list[str]]:
-    """What is wrong with the pool in a folder, block by block."""
+def _looking_at_pool(folder: Path, name: str, *, done: bool) -> Iterator[Look]:
+    """The pool in a folder, block by block."""
     if not (folder / "pool.json").exists():  # not begun, unless it is done
-        yield ["pool.json: missing"] if done and folder.is_dir() else []
+        if done:
+            yield Look(f"{name}/pool.json", "missing", mend="anew")
         return
     try:
         pool = Pool.open(folder)
     except ProjectError:
-        yield ["pool.json: damaged"]
+        yield Look(f"{name}/pool.json", "damaged", mend="anew")
         return
-    yield from pool.checking()
+    for found in pool.checking():
+        if not found:
+            yield Look(name, kind="block")
+        for text in found:
+            file, _, problem = text.partition(": ")
+            yield Look(f"{name}/{file}", problem, mend="block")
     if done and not pool.sealed:
-        yield ["blocks.json: missing"]
+        yield Look(f"{name}/blocks.json", "missing", mend="block")
+
+
+def project_folder(path: Path) -> Path:
+    """A project's folder, given itself or the file in it that the desktop opens.
+
+    Raises ProjectError when it is none.
+    """
+    root = path.parent if path.suffix == ".swagproj" and path.is_file() else path
+    if not root.is_dir() or not any(root.glob("*.swagproj")):
+        raise ProjectError(
+            f"{root} is not a project. Make one with: swag-studio new {root}"
+            if root.suffix == SUFFIX
+            else f"{root} is not a project: a project is a folder named *{SUFFIX}."
+        )
+    return root
 
 
 def take_lock(root: Path) -> filelock.BaseFileLock:

@@ -14,6 +14,15 @@ from typing import Literal
 
 SPLITS = ("train", "val", "test")
 
+State = Literal["done", "stale", "unfinished", "missing"]  # of a stage, by the present recipe
+STATE_WORDS = {  # as everybody reads them, in the window and in the terminal
+    "done": "done",
+    "stale": "out of date",
+    "unfinished": "interrupted",
+    "missing": "not yet",
+    "running": "running",
+}
+
 
 def content_id(kind: str, *parts: str) -> str:
     """A 24-character id from `kind` (one letter) and the parts' text.

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from swag_studio.backups import Backup
 from swag_studio.errors import ProjectError
 from swag_studio.project import Project
 from swag_studio.records import Caption, SourceInfo
+from swag_studio.store import Store
 
 NOON = datetime(2026, 11, 29, 12, 0, 0)
 DAY = timedelta(days=1)
@@ -260,6 +262,11 @@ def test_a_log_without_its_database_is_moved_too(root: Path) -> None:
     assert sources(root) == ["s1"]
 
 
+def newer_as_it_is(backup: Backup) -> Backup:
+    """With the size that it has after a harm."""
+    return replace(backup, size=backup.path.stat().st_size)
+
+
 @pytest.mark.parametrize("harm", [*DAMAGES, empty])
 def test_a_damaged_backup_is_refused_and_nothing_changes(root: Path, harm: Harm) -> None:
     older, newer = backups.make(root, NOON), backups.make(root, NOON + DAY)
@@ -269,7 +276,8 @@ def test_a_damaged_backup_is_refused_and_nothing_changes(root: Path, harm: Harm)
         backups.restore(root, newer.name)
     assert sources(root) == ["s1", "s2"]
     assert not list(root.glob(".*"))
-    assert backups.newest_whole(root) == older
+    assert backups.newest_whole(root) == backups.Newest(older, (newer_as_it_is(newer),))
+    assert backups.newest_whole(root).skipped() == f"Newer, but damaged: {newer.name}."
 
 
 def test_some_other_database_is_no_backup(root: Path) -> None:
@@ -279,7 +287,9 @@ def test_some_other_database_is_no_backup(root: Path) -> None:
     connection.close()
     with pytest.raises(ProjectError, match="no project's tables"):
         backups.restore(root, path.name)
-    assert backups.newest_whole(root) is None
+    newest = backups.newest_whole(root)
+    assert newest.backup is None
+    assert newest.skipped() == f"No copy is whole. Damaged: {path.name}."
 
 
 def test_a_backup_of_a_newer_program_is_refused(root: Path) -> None:
@@ -352,3 +362,69 @@ def test_backups_are_listed_made_and_restored(
     assert "has no backup gone.db" in capsys.readouterr().err
     assert cli.main([*command, "--make", "--restore", "newest"]) == 1
     assert cli.main(["backups", str(root.parent / "none.swag")]) == 1
+
+
+def test_a_skipped_copy_is_named(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    backups.make(root, NOON)
+    newer = backups.make(root, NOON + DAY)
+    fill_with_junk(newer.path)
+    assert cli.main(["backups", str(root), "--restore", "newest"]) == 0
+    out = capsys.readouterr().out
+    assert f"Newer, but damaged: {newer.name}." in out and f"{NOON:%d %B %Y}" in out
+
+
+def test_where_no_copy_is_whole_they_are_named(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["backups", str(root), "--restore", "newest"]) == 1
+    assert "has no backup to restore. It has none." in capsys.readouterr().err
+    made = backups.make(root, NOON)
+    fill_with_junk(made.path)
+    assert cli.main(["backups", str(root), "--restore", "newest"]) == 1
+    assert f"No copy is whole. Damaged: {made.name}." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--make"], [], ["--restore", "newest"]])
+def test_a_folder_that_is_no_project_gets_no_backups(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    folder = tmp_path / "holiday"
+    folder.mkdir()
+    assert cli.main(["backups", str(folder), *words]) == 1
+    assert "is not a project" in capsys.readouterr().err
+    assert list(folder.iterdir()) == []
+    with pytest.raises(ProjectError, match="is not a project"):
+        backups.make(folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_where_backups_go_is_one_sentence(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "backups").rmdir()
+    (root / "backups").write_text("a file")
+    assert cli.main(["backups", str(root), "--make"]) == 1
+    assert capsys.readouterr().err == (
+        f"swag-studio: {root / 'backups'} is a file, and backups need a folder there. Move it "
+        "away and try again.\n"
+    )
+
+
+@pytest.mark.parametrize("harm", [fill_with_junk, lose, empty])
+def test_what_cannot_be_opened_says_how_to_go_back(
+    root: Path, capsys: pytest.CaptureFixture[str], harm: Harm
+) -> None:
+    harm(root / "project.db")
+    for command in ("status", "check", "run"):
+        assert cli.main([command, str(root)]) == 1
+        assert f"swag-studio backups {root} --restore newest" in capsys.readouterr().err
+
+
+def test_a_database_that_a_check_finds_damaged_says_so_too(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Store, "problems", lambda self: ["project.db: row 3 is torn"])
+    assert cli.main(["check", str(root)]) == 1
+    out = capsys.readouterr().out
+    assert "project.db: row 3 is torn" in out
+    assert f"swag-studio backups {root} --restore newest" in out

@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from swag_studio import __version__, cli
+from swag_studio import __version__, app, cli
 from swag_studio.cli import figures
 from swag_studio.cli.terminal import TerminalReporter
 from swag_studio.engine import pipeline
@@ -24,6 +25,7 @@ from swag_studio.errors import StageError
 from swag_studio.events import Event, Finished, Message, Metric, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import STAGES, Recipe, preset
+from swag_studio.records import STATE_WORDS
 
 CAPTIONS = {
     "v_a": {"duration": 9.0, "timestamps": [[0, 3], [3, 6]], "sentences": ["He sits.", "He runs."]},
@@ -296,13 +298,72 @@ def test_a_locked_project_can_be_looked_at_but_not_run(
 
 def test_check_tells_what_is_damaged(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "p.swag"]) == 0
-    assert "p.swag is whole" in capsys.readouterr().out
+    assert "p.swag: the database is whole." in capsys.readouterr().out
     assert cli.main(["run", "p.swag", "--until", "prepare"]) == 0
     folder = made / "prepared/v1"
     folder.rename(made / "elsewhere")
     capsys.readouterr()
     assert cli.main(["check", "p.swag"]) == 1
-    assert capsys.readouterr().out == "prepared/v1: missing\n"
+    assert capsys.readouterr().out == (
+        "prepared/v1: missing\nHave it made anew: swag-studio check p.swag --mend\n"
+    )
+
+
+def test_what_is_lost_is_told_by_every_command_till_it_is_made_anew(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["run", "p.swag"]) == 0
+    shutil.rmtree(made / "releases/v1")
+    capsys.readouterr()
+    remedy = "swag-studio check p.swag --mend"
+    assert cli.main(["status", "p.swag"]) == 0
+    out = capsys.readouterr().out
+    assert "releases/v1 is missing, though it was made" in out and remedy in out
+    for command in ("run", "release"):
+        assert cli.main([command, "p.swag"]) == 1
+        assert remedy in capsys.readouterr().err
+    assert cli.main(["status", "p.swag", "--json"]) == 0
+    assert json_lines_last(capsys)["stages"]["release"]["lost"]
+    cli.main(["check", "p.swag", "--mend"])
+    out = capsys.readouterr().out
+    assert "releases/v1 is made anew at the next run.\nNext: swag-studio run p.swag\n" in out
+    assert cli.main(["status", "p.swag"]) == 0
+    assert "interrupted" in capsys.readouterr().out
+    assert cli.main(["release", "p.swag"]) == 0
+    assert "releases/v1/file.txt" in capsys.readouterr().out
+
+
+def test_status_has_the_words_of_the_window(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["run", "p.swag", "--until", "prepare"]) == 0
+    assert cli.main(["recipe", "p.swag", "prepare.folds=3"]) == 0
+    with Project.open(made) as project:
+        project.begin("train_lm", project.recipe)
+    capsys.readouterr()
+    assert cli.main(["status", "p.swag"]) == 0
+    out = capsys.readouterr().out
+    assert "Out of date, for" in out
+    for state, word in STATE_WORDS.items():
+        if state != "running":
+            assert word in out and (word == state or state not in out)
+
+
+@pytest.mark.parametrize(
+    ("file", "instead"),
+    [("mine.swag", "status"), ("a/mine.swagproj", "status"), ("a.swagpacket", "packets check")],
+)
+def test_a_window_that_cannot_be_shown_names_the_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, file: str, instead: str
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert app.main([file]) == 1
+    assert capsys.readouterr().err == (
+        f"swag-studio: {file} opens in a window, and there is no display here. In a terminal: "
+        f"swag-studio {instead} {file}; all commands: swag-studio --help\n"
+    )
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -322,6 +383,15 @@ def test_help_loads_neither_torch_nor_spacy_nor_numpy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a crash is no signal there")
+def test_a_crash_says_on_the_terminal_where_it_happened() -> None:
+    code = "import faulthandler; from swag_studio.app import main; main(['--version']);"
+    command = [sys.executable, "-c", code + "faulthandler._sigsegv()"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGSEGV
+    assert "Segmentation fault" in done.stderr and 'File "<string>", line 1' in done.stderr
 
 
 # --- stopping --------------------------------------------------------------------------------
@@ -354,7 +424,7 @@ def test_ctrl_c_between_events_is_130(
     def interrupt(project: Project) -> list[str]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Project, "check", interrupt)
+    monkeypatch.setattr(Project, "checking", interrupt)
     assert cli.main(["check", "p.swag", "--json"]) == 130
     assert json_lines(capsys)[-1]["kind"] == "interrupted"
 

@@ -67,6 +67,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise
 
 
+def without_display(path: str) -> int:
+    """Says of a file that a window shows what a terminal does with it; returns the exit code."""
+    from swag_studio.cli import commands
+
+    packet = path.endswith(".swagpacket")
+    instead = f"swag-studio {'packets check' if packet else 'status'} {path}"
+    text = f"{path} opens in a window, and there is no display here. In a terminal: {instead}"
+    commands.reporter(json=False).error(f"{text}; all commands: swag-studio --help")
+    return USER_ERROR
+
+
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
     """SIGTERM unwinds as Ctrl-C does, so that locks are given back."""

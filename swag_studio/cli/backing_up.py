@@ -23,11 +23,11 @@ def backups(
 ) -> None:
     """List, make or put back backups of a project's database."""
     from swag_studio import backups as copies
+    from swag_studio.project import project_folder
 
     if restore and make:
         raise UserError("Make a backup or restore one, not both: a restore keeps the present one.")
-    if not project.is_dir():
-        raise ProjectError(f"{project} is not a project: a project is a folder named *.swag.")
+    project = project_folder(project)
     out = reporter(json)
     done: dict[str, Any] = {}
     if make:
@@ -36,7 +36,13 @@ def backups(
     if restore:
         if restore == NEWEST:
             newest = copies.newest_whole(project)
-            restore = newest.name if newest else NEWEST
+            done["damaged"] = [backup.name for backup in newest.damaged]
+            if newest.backup is None:
+                why = newest.skipped() or "It has none."
+                raise ProjectError(f"{project} has no backup to restore. {why}")
+            if newest.damaged:
+                out.say(newest.skipped(), level="warning")
+            restore = newest.backup.name
         restored = copies.restore(project, restore)
         done["restored"] = restored.backup.name
         done["kept"] = str(restored.replaced or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -231,22 +232,39 @@ def status(project: ProjectFolder, json: Json = False) -> None:
 def check(
     project: ProjectFolder,
     mend: Annotated[
-        bool, typer.Option("--mend", help="Have damaged pool blocks made anew at the next run.")
+        bool, typer.Option("--mend", help="Have what is damaged made anew at the next run.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Verify the database and every block of every pool."""
+    """Verify the database, what the steps made, and the releases."""
+    from swag_studio import integrity, mending
+
     out = reporter(json)
     with opened_project(project, readonly=not mend) as opened:
-        problems = opened.check()
-        mended = opened.mend() if mend and problems else []
-    for block in mended:
-        out.say(f"{block} is made anew at the next run: swag-studio run {project}")
-    for problem in problems:
-        out.say(problem, level="error")
+        looks = list(opened.checking())
+        mended = mending.mend(opened, looks) if mend else []
+        mendable = mending.mendable(opened, looks)
+    problems = [look for look in looks if look.problem]
+    for look in problems:
+        out.say(look.told, level="error")
+    if any(look.kind == "database" for look in problems):
+        out.say(f"Go back to a good copy: swag-studio backups {project} --restore newest")
+    elif not mend and mendable:
+        out.say(f"Have it made anew: swag-studio check {project} --mend")
+    for sentence in figures.mended_lines(mended, str(project)):
+        out.say(sentence)
     if not problems:
-        out.say(f"{project} is whole.")
-    out.summary("check", {"project": str(project), "problems": problems, "mended": mended})
+        out.say(f"{project}: {integrity.whole(looks)}.")
+    out.summary(
+        "check",
+        {
+            "project": str(project),
+            "problems": [look.told for look in problems],
+            "looked_at": Counter(look.kind for look in looks if look.kind),
+            "mended": [m.name for m in mended if m.how != "earlier"],
+            "left": [m.name for m in mended if m.how == "earlier"],
+        },
+    )
     raise typer.Exit(1 if problems else 0)
 
 
@@ -321,6 +339,7 @@ def _states(opened: Project) -> dict[str, dict[str, Any]]:
     return {
         s.stage: {
             "state": s.state,
+            "lost": s.artifact is not None and opened.lost(s.artifact),
             "version": s.artifact.version if s.artifact else None,
             "folder": s.artifact.folder if s.artifact else None,
             "summary": dict(s.artifact.summary) if s.artifact else {},
@@ -333,12 +352,14 @@ def _report_states(opened: Project, out: Reporter) -> None:
     """The table of stages, with the captions that they start from, and what to do next."""
     from swag_studio.engine.accounting import work
     from swag_studio.recipe import STAGES
+    from swag_studio.records import STATE_WORDS
 
     account, states, sources = work(opened), opened.states(), opened.store.sources()
     amount = sum(source.captions + source.own_contexts for source in sources)
-    rows = [["Captions", "done" if sources else "missing", "", "", f"{amount:,} captions"]]
+    begun = STATE_WORDS["done" if sources else "missing"]
+    rows = [["Captions", begun, "", "", f"{amount:,} captions"]]
     for s in states:
-        row = [figures.title(s.stage), s.state, "", "", ""]
+        row = [figures.title(s.stage), STATE_WORDS[s.state], "", "", ""]
         if s.artifact:
             spent = account.get(s.artifact.folder, {}).get("seconds")
             row[2] = f"v{s.artifact.version}"
@@ -352,7 +373,12 @@ def _report_states(opened: Project, out: Reporter) -> None:
         if rows := figures.curve_rows(filtered.artifact.summary):
             out.table("", columns, rows)
     if stale := [figures.title(s.stage) for s in states if s.state == "stale"]:
-        out.say(f"Stale, for the recipe or the captions have changed: {', '.join(stale)}.")
+        out.say(f"Out of date, for the recipe or the captions have changed: {', '.join(stale)}.")
+    lost = [s.artifact for s in states if s.artifact and opened.lost(s.artifact)]
+    for artifact in lost:
+        out.say(opened.what_lost(artifact), level="error")
+    if lost:
+        return
     if not sources:
         out.say(f"Next: swag-studio import {opened.root} FILE")
     elif any(s.state != "done" for s in states):

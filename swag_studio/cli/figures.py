@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swag_studio.events import Metric, Progress
+
+if TYPE_CHECKING:
+    from swag_studio.mending import Mended
 
 TITLES = {
     "ingest": "Import",
@@ -55,6 +58,25 @@ def _values(metrics: Sequence[Metric], name: str, tag: str, form: str) -> str:
     """ "forward 81.3, backward 79.9"; empty where there is no such metric."""
     found = [m for m in metrics if m.name == name and math.isfinite(m.value)]
     return ", ".join(f"{m.tags.get(tag, '')} {form.format(m.value)}".strip() for m in found)
+
+
+def mended_lines(mended: Sequence[Mended], project: str) -> list[str]:
+    """What was done about damage, a sentence each, and what to do next."""
+    lines = []
+    for m in mended:
+        if m.how == "removed":
+            lines.append(f"{m.name} is removed: it was damaged, and nothing depends on it.")
+        elif m.how == "earlier":
+            lines.append(
+                f"{m.name} is left as it is: it was made with an earlier recipe or by an earlier "
+                "version of the program, and a run would not make it."
+            )
+        else:
+            aside = f" What was there is in {m.aside}, and may be deleted." if m.aside else ""
+            lines.append(f"{m.name} is made anew at the next run.{aside}")
+    if any(m.how == "anew" for m in mended):
+        lines.append(f"Next: swag-studio run {project}")
+    return lines
 
 
 # --- summaries -------------------------------------------------------------------------------

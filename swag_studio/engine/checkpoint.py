@@ -70,8 +70,8 @@ def load_fold_model(
         model.load_state_dict(load(data))
     except Exception as error:  # safetensors raises its own, undocumented types
         raise ProjectError(
-            f"{path} is missing or damaged ({type(error).__name__}). Restore it from a backup, or "
-            "change the recipe's language model to train it anew."
+            f"{path} is missing or damaged ({type(error).__name__}). "
+            "Have it made anew with: swag-studio check PROJECT --mend"
         ) from error
     return model.requires_grad_(False).eval().to(device=device, dtype=dtype)
 

@@ -62,7 +62,8 @@ def run(recipe: Recipe, project: Project) -> Iterator[Event]:
     summary = _summary([read_json(_counts_path(folder, b)) for b in range(layout.blocks)])
     if not summary["contexts"]:
         raise StageError(_none_left(recipe, layout.contexts))
-    summary["pool"] = pool.finish()
+    known = artifact.summary.get("pool")  # of one that was done before
+    summary["pool"] = pool.finish(known if isinstance(known, str) else None)
     yield from _messages(summary, recipe)
     project.finish(artifact, summary)
     yield Finished(STAGE, summary)

@@ -371,6 +371,7 @@ class Application(QObject):
         self._shut = True
         self._beat.stop()
         self._deadline.stop()
+        self.restoring.close()
         self.faults.remove()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -19,16 +19,10 @@ from PySide6.QtWidgets import (
 
 from swag_studio.events import Metric, Progress
 from swag_studio.project import StageState
+from swag_studio.records import STATE_WORDS as STATE_WORDS  # beside their marks, for the pages
 from swag_studio.ui.theme import Theme
 from swag_studio.ui.workspace import Workspace
 
-STATE_WORDS = {
-    "done": "done",
-    "stale": "out of date",
-    "unfinished": "interrupted",
-    "missing": "not yet",
-    "running": "running",
-}
 # A mark as well as a colour: neither carries the meaning alone.
 STATE_MARKS = {"done": "✓", "stale": "↻", "unfinished": "◐", "missing": "○", "running": "▶"}
 STATE_ROLES = {"done": "good", "stale": "warn", "unfinished": "warn", "missing": "muted"}

@@ -1,6 +1,7 @@
 """Putting a backup back: offered when a database is damaged, and by hand from the Tools menu.
 
 The rules are in backups.py; this file asks, closes the project's window first, and opens it anew.
+Copies are verified and put back in a thread of their own, since a database may be large.
 """
 
 from __future__ import annotations
@@ -21,8 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from swag_studio import backups
-from swag_studio.backups import Backup
-from swag_studio.errors import in_words
+from swag_studio.backups import Backup, Newest, Restored
 from swag_studio.ui.background import Background
 from swag_studio.ui.page import set_role
 from swag_studio.ui.tables import Column, Table
@@ -31,7 +31,9 @@ from swag_studio.ui.theme import ems
 if TYPE_CHECKING:
     from swag_studio.ui.application import Application
     from swag_studio.ui.main_window import MainWindow
+    from swag_studio.ui.start import StartWindow
 
+LEAVE_WITHIN = 3.0  # s that a restore at work gets when the program ends
 NOTE = (
     "The project's database, with all that people did, is copied once a day and after an hour's "
     "work. The last seven days and four weeks are kept. Pools and models are not in it: a run "
@@ -56,14 +58,38 @@ class Restoring(QObject):
     def __init__(self, application: Application) -> None:
         super().__init__(application)
         self._application = application
+        self._thread = Background(self, "backups")
 
-    def offer(self, root: Path, problem: str, not_these: frozenset[str] = frozenset()) -> None:
-        """Says in the start window what is wrong, with a button for the newest backup."""
+    def close(self) -> None:
+        """Ends the thread. A restore that is broken off leaves the project as it was, or done."""
+        self._thread.close(LEAVE_WITHIN)
+
+    def offer(self, root: Path, problem: str) -> None:
+        """Says in the start window what is wrong, with a button for the newest whole backup."""
         start = self._application.show_start(problem)
-        useful = (b for b in backups.found(root) if b.kind != "replaced")
-        if backup := next((b for b in useful if b.name not in not_these), None):
+        if not backups.found(root):
+            return
+        start.wait("Looking for the newest backup that is whole …")
+        self._thread.ask(
+            "look",
+            lambda: backups.newest_whole(root),
+            lambda newest: self._offer(root, problem, newest),
+            lambda fault: self._tell(problem, f"The backups cannot be read: {fault}"),
+        )
+
+    def _offer(self, root: Path, problem: str, newest: Newest) -> None:
+        start = self._tell(problem, newest.skipped())
+        if start is not None and (backup := newest.backup) is not None:
             text = f"Restore the backup of {when(backup.made)}"
-            start.offer(text, lambda: self.put_back(root, backup, not_these))
+            start.offer(text, lambda: self.put_back(root, backup))
+
+    def _tell(self, problem: str, more: str) -> StartWindow | None:
+        """Adds to a problem, and returns the window that shows it: None once no window does."""
+        start = self._application.start_window
+        if start is None or start.problem.text() != problem:
+            return None
+        start.show_problem(f"{problem} {more}".strip())
+        return start
 
     def show(self, window: MainWindow) -> BackupsDialog:
         """The list of an open project's backups."""
@@ -75,31 +101,35 @@ class Restoring(QObject):
 
     def _leave_and_put_back(self, window: MainWindow, backup: Backup) -> None:
         root = window.workspace.project.root
-        self._application.show_start(
+        self._application.show_start().wait(
             f"{root} is closed, and opened again with the backup of {when(backup.made)}."
         )
         window.closed.connect(lambda: QTimer.singleShot(0, lambda: self.put_back(root, backup)))
         window.leave()
 
-    def put_back(self, root: Path, backup: Backup, not_these: frozenset[str] = frozenset()) -> None:
-        """Restores and opens the project; offers an older backup when this one is damaged too."""
-        try:
-            done = backups.restore(root, backup.name)
-        except Exception as error:
-            if backups.problems(backup.path):
-                not_these |= {backup.name}
-            fault = f"The backup could not be restored ({type(error).__name__})."
-            self.offer(root, in_words(error, fault), not_these)
+    def put_back(self, root: Path, backup: Backup) -> None:
+        """Restores and opens the project; offers another backup when this one cannot be used."""
+        self._application.show_start().wait(
+            f"The backup of {when(backup.made)} is being put back into {root} …"
+        )
+        self._thread.ask(
+            "restore",
+            lambda: backups.restore(root, backup.name),
+            lambda done: self._open(root, done),
+            lambda fault: self.offer(root, f"The backup could not be restored: {fault}"),
+        )
+
+    def _open(self, root: Path, done: Restored) -> None:
+        if self._application.quitting or not (window := self._application.open(root)):
             return
-        if window := self._application.open(root):
-            text = f"The backup of {when(backup.made)} is in place."
-            if done.replaced:
-                text += f" The database that was there is kept: {done.replaced}"
-            window.job_panel.say(text, "info")
-            if done.unknown:
-                names = ", ".join(done.unknown)
-                text = f"Younger than the backup, and made anew by a run: {names}"
-                window.job_panel.say(text, "warning")
+        text = f"The backup of {when(done.backup.made)} is in place."
+        if done.replaced:
+            text += f" The database that was there is kept: {done.replaced}"
+        window.job_panel.say(text, "info")
+        if done.unknown:
+            names = ", ".join(done.unknown)
+            text = f"Younger than the backup, and made anew by a run: {names}"
+            window.job_panel.say(text, "warning")
 
 
 class BackupsDialog(QDialog):

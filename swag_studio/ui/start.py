@@ -59,6 +59,11 @@ class StartWindow(Window):
         self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         set_role(self.problem, "bad")
         self.problem.hide()
+        self.waiting = QLabel("")
+        self.waiting.setTextFormat(Qt.TextFormat.PlainText)
+        self.waiting.setWordWrap(True)
+        set_role(self.waiting, "muted")
+        self.waiting.hide()
         self.remedy = QPushButton("")
         self.remedy.hide()
         self._act: Callable[[], object] = lambda: None
@@ -70,6 +75,7 @@ class StartWindow(Window):
         layout.addWidget(title)
         layout.addWidget(claim)
         layout.addWidget(self.problem)
+        layout.addWidget(self.waiting)
         layout.addWidget(self.remedy, 0, Qt.AlignmentFlag.AlignLeft)
         row = QHBoxLayout()
         row.setSpacing(16)
@@ -145,10 +151,18 @@ class StartWindow(Window):
         """Why a project did not open; the start window stays usable."""
         self.problem.setText(text)
         self.problem.show()
+        self.waiting.hide()
+        self.remedy.hide()
+
+    def wait(self, text: str) -> None:
+        """What is being done about the problem, till another one shows or something is offered."""
+        self.waiting.setText(text)
+        self.waiting.show()
         self.remedy.hide()
 
     def offer(self, text: str, act: Callable[[], object]) -> None:
         """A button below the problem that does something about it."""
+        self.waiting.hide()
         self._act = act
         self.remedy.setText(text)
         self.remedy.show()
