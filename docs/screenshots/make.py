@@ -56,24 +56,33 @@ def take(application: Application, wish: argparse.Namespace, theme: str, percent
     """All pictures of one look."""
     start = application.show_start()
     if not wish.page:
-        save(start, wish.folder / f"start-{theme}-{percent}.png")
+        save(at_rest(start), wish.folder / f"start-{theme}-{percent}.png")
     window = application.open(wish.project)
     if window is None:
         sys.exit(start.problem.text())
     window.resize(*SIZES.get(percent, SIZES[100]))
     window.make_pages()
     for i, step in enumerate(window.step_list):
-        if not wish.page or step.title in wish.page:
+        if step.page and (not wish.page or step.title in wish.page):
             window.show_page(i)
             settle(window)
             name = step.title.lower().replace(" ", "-")
-            save(window, wish.folder / f"{name}-{theme}-{percent}.png")
+            save(at_rest(window), wish.folder / f"{name}-{theme}-{percent}.png")
             if step.title == AnnotatePage.title:
                 judging(window, wish.folder, f"{theme}-{percent}")
     if not wish.page:
         dialogs(application, window, wish.folder, f"{theme}-{percent}")
     window.close()
     QTest.qWait(SETTLE)
+
+
+def at_rest(window: QWidget) -> QWidget:
+    """The window with the focus nowhere: on a step of the bar it looks like the page's mark."""
+    window.activateWindow()
+    QTest.qWait(SETTLE)
+    if (focused := window.focusWidget()) is not None:
+        focused.clearFocus()
+    return window
 
 
 def settle(window: MainWindow) -> None:
