@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from swag_studio.ui.page import prose, resize_on_screen
+from swag_studio.ui.page import grow, prose, resize_on_screen
 from swag_studio.ui.theme import ems
 
 MOST = 200_000  # letters of a log that are shown
@@ -55,6 +55,11 @@ class CrashDialog(QDialog):
         layout.addWidget(self.log, 1)
         layout.addWidget(buttons)
         resize_on_screen(self, ems(self, 100), 24 * self.fontMetrics().lineSpacing())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            QTimer.singleShot(0, self, lambda: grow(self))  # its parts get the font later
 
     def copy(self) -> None:
         """Puts the log on the clipboard."""

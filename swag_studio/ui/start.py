@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QStandardPaths, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, QStandardPaths, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -44,7 +45,6 @@ class StartWindow(Window):
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("SWAG Studio")
-        self.resize(ems(self, 110), ems(self, 72))
         title = QLabel("SWAG Studio")
         title.setProperty("role", "title")
         claim = QLabel(
@@ -83,7 +83,12 @@ class StartWindow(Window):
         row.addWidget(self._left)
         row.addWidget(self._recent(settings), 1)
         layout.addLayout(row, 1)
-        self.setCentralWidget(centre)
+        area = QScrollArea()  # for large text on a small screen
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setProperty("page", "true")
+        area.setWidget(centre)
+        self.setCentralWidget(area)
         self._make_menus()
         self._fit()
 
@@ -100,7 +105,10 @@ class StartWindow(Window):
             self._fit()
 
     def _fit(self) -> None:
+        """As large as the text asks for, where the screen has room for it; never smaller again."""
         self._left.setFixedWidth(ems(self, 32))
+        wanted = QSize(ems(self, 110), ems(self, 72)).boundedTo(self.screen().availableSize() * 0.9)
+        self.resize(self.size().expandedTo(wanted))
 
     def _actions(self) -> QWidget:
         self.demo_button = QPushButton("See the demo")
