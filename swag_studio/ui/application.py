@@ -383,8 +383,9 @@ class Application(QObject):
     # --- telling -------------------------------------------------------------------------
 
     def _tell(self, text: str, level: str, detail: str = "") -> None:
-        for window in self.windows[-1:]:
-            window.job_panel.say(text, level, detail)
+        windows: list[Window] = [*self.packets.windows, *self.windows]
+        for window in (windows or [w for w in (self.start_window,) if w is not None])[-1:]:
+            window.say(text, level, detail)
 
     def _tell_fault(self, text: str, detail: str) -> None:
         self._tell(text, "error", detail)

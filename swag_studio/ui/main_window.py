@@ -308,6 +308,10 @@ class MainWindow(Window):
 
     # --- work ----------------------------------------------------------------------------
 
+    def say(self, text: str, level: str, detail: str = "") -> None:
+        """Among the messages of the run."""
+        self.job_panel.say(text, level, detail)
+
     def run_everything(self) -> None:
         """Runs all stages that are not done."""
         self._run("release")

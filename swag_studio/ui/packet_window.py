@@ -214,6 +214,10 @@ class PacketWindow(Window):
         self.told.setText(words)
         set_role(self.told, role)
 
+    def say(self, text: str, level: str, detail: str = "") -> None:
+        """Beside the annotator's name."""
+        self._tell(text, {"warning": "warn", "error": "bad"}.get(level, "muted"))
+
     def _show_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._target.parent)))
 

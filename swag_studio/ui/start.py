@@ -168,6 +168,11 @@ class StartWindow(Window):
         self.waiting.show()
         self.remedy.hide()
 
+    def say(self, text: str, level: str, detail: str = "") -> None:
+        """Where problems are told; one that has a remedy stays."""
+        if self.remedy.isHidden():
+            self.show_problem(text)
+
     def offer(self, text: str, act: Callable[[], object]) -> None:
         """A button below the problem that does something about it."""
         self.waiting.hide()

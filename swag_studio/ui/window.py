@@ -35,6 +35,10 @@ class Window(QMainWindow):
         order_tabs(self)  # now, since controls come and go
         return super().focusNextPrevChild(forward)
 
+    def say(self, text: str, level: str, detail: str = "") -> None:
+        """Tells of the program itself: a fault, or settings that could not be saved."""
+        raise NotImplementedError
+
     # --- menus ---------------------------------------------------------------------------
 
     def add_menus(self, *titles: str) -> list[QMenu]:

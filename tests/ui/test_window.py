@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMenu
 from pytestqt.qtbot import QtBot
 from sights import packet_of
 
 from swag_studio import recipe as recipes
 from swag_studio.project import Project
+from swag_studio.ui import application as application_module
 from swag_studio.ui import help as sheets
 from swag_studio.ui.actions import Keys, add, bindings, shortcuts
 from swag_studio.ui.application import Application
@@ -109,6 +110,22 @@ def test_a_key_that_the_platform_lacks_leaves_an_action_without(qtbot: QtBot) ->
     assert add(menu, "Do it", lambda: None, Keys.UnknownKey).shortcuts() == []
 
 
+def test_settings_that_cannot_be_saved_are_told_in_whatever_window_there_is(
+    application: Application, windows: list[Window], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(application_module.profile, "save", full)
+    main, packet, start = windows
+    for window in (main, packet, start):
+        application.change_settings(cost_per_hour=application.settings.cost_per_hour + 1)
+        shown = [label.text() for label in window.findChildren(QLabel)]
+        assert any("could not be saved (No space left on device)" in text for text in shown)
+        window.close()
+        QApplication.processEvents()
+
+
 # --- the start window ---------------------------------------------------------------------------
 
 
@@ -145,7 +162,8 @@ def test_the_start_window_s_text_follows_the_settings(
     application.change_settings(text_percent=200)
     QApplication.processEvents()
     for button in (start.demo_button, start.new_button, start.packet_button):
-        assert button.width() >= button.sizeHint().width()
+        hint = button.sizeHint()
+        assert button.width() >= hint.width() and button.height() >= hint.height()
         assert button.fontMetrics().height() == start.fontMetrics().height()
 
 
