@@ -129,7 +129,8 @@ def _of_length(path: Path) -> str:
     ends = [entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__"]
     lacks = 8 + length + max(ends, default=0) - size
     if lacks:
-        return f"{lacks:,} bytes are missing" if lacks > 0 else f"{-lacks:,} bytes too many"
+        words = f"{abs(lacks):,} byte{'s' * (abs(lacks) > 1)}"
+        return f"{words} short" if lacks > 0 else f"{words} too long"
     return ""
 
 

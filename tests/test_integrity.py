@@ -45,9 +45,9 @@ def test_a_file_that_was_cut_anywhere_is_found(
 def test_how_much_a_file_lacks_is_said(tmp_path: Path) -> None:
     path = tmp_path / "file.safetensors"
     path.write_bytes(BYTES[:-5])
-    assert integrity.problem(path) == "5 bytes are missing"
+    assert integrity.problem(path) == "5 bytes short"
     path.write_bytes(BYTES + b"12")
-    assert integrity.problem(path) == "2 bytes too many"
+    assert integrity.problem(path) == "2 bytes too long"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_every_iteration_of_a_filter_run_must_be_there(tmp_path: Path) -> None:
     assert problems("filter", tmp_path, summary) == ["x/iteration-0001.safetensors: missing"]
     write_bytes(tmp_path / "crossfit" / "fold-0.safetensors", BYTES[:-1])
     assert problems("filter", tmp_path, summary)[0] == (
-        "x/crossfit/fold-0.safetensors: 1 bytes are missing"
+        "x/crossfit/fold-0.safetensors: 1 byte short"
     )
 
 

@@ -11,7 +11,9 @@ import pytest
 from safetensors.numpy import save
 
 from swag_studio import recipe as recipes
+from swag_studio.app import EngineJobs
 from swag_studio.errors import ProjectError
+from swag_studio.events import Finished, Message
 from swag_studio.files import write_bytes, write_json
 from swag_studio.mending import Mended, mend, mendable
 from swag_studio.pool import Pool, PoolLayout, Rows
@@ -185,3 +187,27 @@ def test_a_damaged_database_is_not_mended(made: Project, monkeypatch: pytest.Mon
     monkeypatch.setattr(made.store, "problems", lambda: ["project.db: torn"])
     assert made.check() == ["project.db: torn"]
     assert mended(made) == []
+
+
+# --- the window's check ----------------------------------------------------------------------
+
+
+def told(project: Project) -> Message:
+    *_, message, finished = EngineJobs().check(project)
+    assert isinstance(message, Message) and isinstance(finished, Finished)
+    return message
+
+
+def test_the_window_says_what_it_looked_at_and_what_to_do(made: Project) -> None:
+    assert told(made).text == (
+        "Checked: the database, 3 files of contexts, 1 model, 2 blocks of candidates, 1 file of "
+        "filter runs and 1 release are whole."
+    )
+    (made.root / "models/v1/fold-0.safetensors").write_bytes(ARRAY[:-1])
+    message = told(made)
+    assert message.level == "error" and message.detail.splitlines() == [
+        "models/v1/fold-0.safetensors: 1 byte short",
+        f"Close the project, then: swag-studio check {made.root} --mend",
+    ]
+    made.set_recipe(DEMO.with_values({"lm.dim": 64}))
+    assert "--mend" not in told(made).detail

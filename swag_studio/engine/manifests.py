@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Literal
 
 from swag_studio.files import sha256_of
+from swag_studio.integrity import WRITTEN
 from swag_studio.releases import MANIFEST
 from swag_studio.store import Store
 
 State = Literal["as written", "changed", "not known"]
 
-_KEPT = "release_manifests"  # the setting: version -> SHA-256
-
 
 def remember(store: Store, version: str, folder: Path) -> None:
     """Keeps the hash of the manifest in a folder that is to become the release `version`."""
-    known = store.people_setting(_KEPT, {})
-    store.set_people_setting(_KEPT, {**known, version: sha256_of(folder / MANIFEST)})
+    known = store.people_setting(WRITTEN, {})
+    store.set_people_setting(WRITTEN, {**known, version: sha256_of(folder / MANIFEST)})
 
 
 def state(store: Store, folder: Path) -> State:
@@ -30,7 +29,7 @@ def state(store: Store, folder: Path) -> State:
     Not known is that of a draft, of a release by an older program, and of one that was written
     after the backup from which the project was restored.
     """
-    kept = store.people_setting(_KEPT, {}).get(folder.name)
+    kept = store.people_setting(WRITTEN, {}).get(folder.name)
     if kept is None:
         return "not known"
     return "as written" if sha256_of(folder / MANIFEST) == kept else "changed"

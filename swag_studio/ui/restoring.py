@@ -78,18 +78,21 @@ class Restoring(QObject):
         )
 
     def _offer(self, root: Path, problem: str, newest: Newest) -> None:
-        start = self._tell(problem, newest.skipped())
-        if start is not None and (backup := newest.backup) is not None:
+        start, backup = self._showing(problem), newest.backup
+        self._tell(problem, newest.skipped())
+        if start is not None and backup is not None:
             text = f"Restore the backup of {when(backup.made)}"
             start.offer(text, lambda: self.put_back(root, backup))
 
-    def _tell(self, problem: str, more: str) -> StartWindow | None:
-        """Adds to a problem, and returns the window that shows it: None once no window does."""
+    def _tell(self, problem: str, more: str) -> None:
+        """Adds to a problem what was found out about its remedy."""
+        if start := self._showing(problem):
+            start.show_problem(f"{problem}\n{more}".strip())
+
+    def _showing(self, problem: str) -> StartWindow | None:
+        """The window that shows a problem; None once it is closed, or shows another one."""
         start = self._application.start_window
-        if start is None or start.problem.text() != problem:
-            return None
-        start.show_problem(f"{problem} {more}".strip())
-        return start
+        return start if start is not None and start.problem.text() == problem else None
 
     def show(self, window: MainWindow) -> BackupsDialog:
         """The list of an open project's backups."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,9 @@ from tiny_project import CONTEXTS, MASKED, OWN, RECIPE, WORDS, corpus, prepared
 from swag_studio.engine import generate
 from swag_studio.engine.corpus import UNK
 from swag_studio.engine.features import FEATURE_NAMES
-from swag_studio.errors import StageError
+from swag_studio.errors import ProjectError, StageError
 from swag_studio.events import Event, Finished, Message, Progress
+from swag_studio.mending import mend
 from swag_studio.pool import Pool, Rows
 from swag_studio.project import Project
 
@@ -190,6 +192,23 @@ def test_interrupted_at_any_moment_it_ends_with_the_same_bytes(
         else:
             list(generate.run(RECIPE, project))
         assert files(project) == expected
+
+
+def test_a_pool_that_was_lost_whole_is_made_anew_and_compared(tmp_path: Path) -> None:
+    with prepared(tmp_path / "p.swag", RECIPE) as project:
+        list(generate.run(RECIPE, project))
+        before = files(project)
+        shutil.rmtree(project.root / "pool/v1")
+        mend(project, project.checking())
+        list(generate.run(RECIPE, project))
+        assert files(project) == before
+        shutil.rmtree(project.root / "pool/v1")
+        mend(project, project.checking())
+        (lost,) = project.store.artifacts("generate")
+        project.store.put_artifact(replace(lost, summary={**lost.summary, "pool": "another"}))
+        with pytest.raises(ProjectError, match="differ from the lost ones"):
+            list(generate.run(RECIPE, project))
+        assert project.current("generate", RECIPE) is None
 
 
 def test_out_of_memory_goes_on_smaller_and_remembers(

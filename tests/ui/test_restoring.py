@@ -97,7 +97,7 @@ def test_a_damaged_backup_is_named_and_an_older_one_offered(
     assert start is not None
     qtbot.waitUntil(start.remedy.isVisible)
     names = ", ".join(backup.name for backup in damaged)
-    assert start.problem.text().endswith(f"Newer, but damaged: {names}.")
+    assert start.problem.text().endswith(f"\nNewer, but damaged: {names}.")
     assert start.remedy.text().endswith("11-29 12:00")
     qtbot.mouseClick(start.remedy, LEFT)
     qtbot.waitUntil(lambda: bool(application.windows))
