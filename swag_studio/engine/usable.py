@@ -35,7 +35,8 @@ class Usable:
     @classmethod
     def of(cls, recipe: Recipe, corpus: Corpus) -> Usable:
         """The rule of a project's recipe."""
-        openings, doubled, paired = None, None, ()
+        openings = doubled = None
+        paired: tuple[tuple[int, int], ...] = ()
         found, size = corpus.v, len(corpus.vocabulary)
         if recipe.filter.found_openings:
             openings = _flags(size, found.values[found.offsets[:-1]])
@@ -95,7 +96,7 @@ def _inside(tokens: Ids, lengths: NDArray[np.integer]) -> Flags:
 
 def _twice(tokens: Ids, lengths: NDArray[np.integer]) -> Flags:
     """(rows, width - 1) where the token is that before it."""
-    return (tokens[:, 1:] == tokens[:, :-1]) & _inside(tokens, lengths)[:, 1:]
+    return np.asarray((tokens[:, 1:] == tokens[:, :-1]) & _inside(tokens, lengths)[:, 1:])
 
 
 def _alone(tokens: Ids, lengths: NDArray[np.integer], pair: tuple[int, int]) -> Flags:
