@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import Released
 from giveaway import (
     GIVEAWAYS,
     STANDARD_ERRORS,
@@ -19,6 +18,7 @@ from giveaway import (
     by_tokens,
     standard_errors,
 )
+from made_releases import Released
 
 pytestmark = [
     pytest.mark.interop,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import Released
+from made_releases import Released
 
 from swag_studio.engine.exporters.lm_eval import FOLDER, TASK
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import Released
+from made_releases import Released
 
 from swag_studio.engine.exporters.everything import record
 from swag_studio.engine.registry import EXPORTERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from conftest import TEXTS, Released
+from made_releases import TEXTS, Released
 
 from swag_studio.engine import released as reading
 from swag_studio.lineage import Lineage
