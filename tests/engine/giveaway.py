@@ -39,10 +39,10 @@ class Endings:
         """All in lower case, with a space between any two tokens."""
         return [" ".join(tokens_of(text)) for text in self.texts]
 
-    def giving_away(self, kind: str) -> list[str]:
-        """The texts, but a third of the found ones written in another way."""
+    def giving_away(self, kind: str, every: int) -> list[str]:
+        """The texts, but one of `every` so many found ones written in another way."""
         texts = list(self.texts)
-        for i in np.flatnonzero(self.found)[::3].tolist():
+        for i in np.flatnonzero(self.found)[::every].tolist():
             texts[i] = texts[i][:-1] + " ." if kind == "spacing" else texts[i].capitalize()
         return texts
 

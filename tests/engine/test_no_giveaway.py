@@ -90,5 +90,5 @@ def test_characters_tell_no_more_than_tokens(
 
 @pytest.mark.parametrize("kind", GIVEAWAYS)
 def test_a_giveaway_would_be_seen(endings: Endings, on_bare: Hits, kind: str) -> None:
-    given_away = by_characters(endings, endings.giving_away(kind))
+    given_away = by_characters(endings, endings.giving_away(kind, every=3))
     assert standard_errors(endings, given_away, on_bare) > STANDARD_ERRORS
