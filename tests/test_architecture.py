@@ -86,6 +86,14 @@ def test_files_stay_readable_in_one_go() -> None:
     assert long == {}
 
 
+def test_no_two_test_files_have_one_name() -> None:
+    """pytest imports them by their names alone, so one of two would stop the whole run."""
+    names = [path.name for path in (REPOSITORY / "tests").rglob("*.py")]
+    assert [
+        n for n in sorted({*names} - {"__init__.py", "conftest.py"}) if names.count(n) > 1
+    ] == []
+
+
 def test_every_module_says_what_it_does() -> None:
     silent = [
         str(path.relative_to(REPOSITORY))
