@@ -24,7 +24,7 @@ lint: $(VENV)/.installed-dev     ## style, types, and which file may import whic
 soak: $(VENV)/.installed-dev     ## twenty kills of the demo, fifty closings, 200 dialogs
 	$(BIN)/python -m pytest -m soak -s tests/soak
 
-# It makes the demo and a small project of real captions, where those are there: a quarter of an hour.
+# Makes the demo and a small project of real captions, where there are any: a quarter of an hour.
 check-interop: $(INTEROP)/.installed  ## releases read by pandas, datasets, lm-evaluation-harness
 	$(INTEROP)/bin/python -m pytest -m interop tests/interop
 
