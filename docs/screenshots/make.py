@@ -29,6 +29,7 @@ from swag_studio.ui.annotate_page import AnnotatePage
 from swag_studio.ui.application import Application
 from swag_studio.ui.desk import Answer
 from swag_studio.ui.main_window import MainWindow
+from swag_studio.ui.release_page import ReleasePage
 from swag_studio.ui.store_desk import StoreDesk
 
 SIZES = {100: (1280, 840), 150: (1600, 1000), 200: (1920, 1200)}
@@ -66,6 +67,8 @@ def take(application: Application, wish: argparse.Namespace, theme: str, percent
         if step.page and (not wish.page or step.title in wish.page):
             window.show_page(i)
             settle(window)
+            if step.title == ReleasePage.title:
+                checking(window)
             name = step.title.lower().replace(" ", "-")
             save(at_rest(window), wish.folder / f"{name}-{theme}-{percent}.png")
             if step.title == AnnotatePage.title:
@@ -90,6 +93,21 @@ def settle(window: MainWindow) -> None:
     QTest.qWait(SETTLE)
     while window.workspace.reader.busy:
         QTest.qWait(SETTLE)
+
+
+def checking(window: MainWindow) -> None:
+    """The next release, checked. Where only simulated annotators judged, they count in it."""
+    page = window.page(window.stack.currentIndex())
+    assert isinstance(page, ReleasePage)
+    if page.outlook is None or page.outlook.questions == 0:
+        page.form.simulated.click()
+        settle(window)
+    page.next.check.click()
+    for _ in range(150):
+        if page.rehearsal is not None:
+            break
+        QTest.qWait(SETTLE)
+    settle(window)
 
 
 def judging(window: MainWindow, folder: Path, look: str) -> None:

@@ -57,7 +57,7 @@ PULL = 0.2  # seconds of building the table between two looks at what else is to
 _CONCERN = frozenset(
     {"curated", "judgements", "assignments", "endings", "artifacts", "annotators", "verdicts"}
 )
-_LINES = 32  # of text that table and detail are high at least
+_LINES = 30  # of text that table and detail are high at least
 _SAVED = "review_filters"
 
 
