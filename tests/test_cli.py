@@ -333,9 +333,7 @@ def test_what_is_lost_is_told_by_every_command_till_it_is_made_anew(
     assert "releases/v1/file.txt" in capsys.readouterr().out
 
 
-def test_status_has_the_words_of_the_window(
-    made: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_status_has_the_words_of_the_window(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "p.swag", "--until", "prepare"]) == 0
     assert cli.main(["recipe", "p.swag", "prepare.folds=3"]) == 0
     with Project.open(made) as project:
