@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 from swag_studio.events import Metric, Progress
 from swag_studio.recipe import STAGE_SECTIONS, STAGES
 from swag_studio.settings import Settings
-from swag_studio.ui import menus
+from swag_studio.ui import menus, qt_classes
 from swag_studio.ui.closing import Closing, paused
 from swag_studio.ui.job_panel import JobPanel
 from swag_studio.ui.keeping import Keeper
@@ -35,6 +35,7 @@ SIZE = (1240, 820)
 KEPT_UP_FROM = frozenset({"judgements", "adjudications", "curated"})
 BETWEEN_REFRESHES = 20  # ms
 BETWEEN_PAGES = 150  # ms in which the window answers while its other pages are made
+CLASSES_AT_ONCE = 0.01  # s in which the window does not answer while Qt's classes are made
 FIRST_PAGE_AFTER = 20  # ms: the window is painted before anything slow begins
 
 
@@ -128,6 +129,9 @@ class MainWindow(Window):
         Its code is read in the background before: half a second for what draws charts.
         """
         self._builder.stop()  # a page that cannot be made is told of once, not at each turn
+        if not qt_classes.make_some(CLASSES_AT_ONCE):
+            self._builder.start(0)
+            return
         rest = [i for i in range(len(self.step_list)) if i not in self._pages]
         if rest:
             step = self.step_list[rest[0] if self._pages else self._first]
