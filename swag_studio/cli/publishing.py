@@ -73,8 +73,8 @@ def release(
     out = reporter(json)
     if out_folder is not None:
         _check_out(out_folder)
-    told = {"title": title, "licence": licence, "language": language}
-    given = {name: " ".join(text.split()) for name, text in told.items() if text is not None}
+    card = {"title": title, "licence": licence, "language": language}
+    given = {name: " ".join(text.split()) for name, text in card.items() if text is not None}
     options = ReleaseOptions(
         version, unverified, include_simulated, tuple(dict.fromkeys(override or ())),
         tuple(format or ()), run, cost_per_hour=cost_per_hour,
@@ -94,19 +94,22 @@ def release(
             made, summary = _verified(opened, options, out, project, out_folder)
         else:
             made, summary = _draft(opened, out, project)
-        folder = made
         if out_folder is not None:
             shutil.copytree(made, out_folder, dirs_exist_ok=True)
-            folder = out_folder
+    folder = out_folder or made
+    sizes = _listed(folder, out)
+    if not version:
+        out.say(DRAFT)
+    told = {"project": str(project), **summary, "folder": str(folder), "files": sizes}
+    out.summary("release", told)
+
+
+def _listed(folder: Path, out: Reporter) -> dict[str, int]:
+    """The bytes of each file in a release's folder, shown too."""
     files = {p.relative_to(folder).as_posix(): p for p in sorted(folder.rglob("*")) if p.is_file()}
     sizes = {name: path.stat().st_size for name, path in files.items()}
     out.table("", ["file", "bytes"], [[str(p), f"{sizes[n]:,}"] for n, p in files.items()])
-    if not version:
-        out.say(DRAFT)
-    out.summary(
-        "release",
-        {"project": str(project), **summary, "folder": str(folder), "files": sizes},
-    )
+    return sizes
 
 
 def _check_out(folder: Path) -> None:
