@@ -1,4 +1,4 @@
-"""Axes of plain numbers, of percentages and of logarithms (pyqtgraph).
+"""Axes of steps, of plain numbers, of percentages and of logarithms (pyqtgraph).
 
 A log axis is a true one: it holds log10 of a value, and its ticks stand at round values.
 """
@@ -64,6 +64,13 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self.log = on
         self.picture = None
         self.update()
+
+    def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
+        """(distance, offset) by level. Along the bottom are steps: nothing is between two."""
+        levels: list[tuple[float, float]] = super().tickSpacing(low, high, size)
+        if self.orientation == "bottom":
+            return [level for level in levels if level[0] >= 1.0] or [(1.0, 0.0)]
+        return levels
 
     def tickValues(self, low: float, high: float, size: float) -> Any:
         return (

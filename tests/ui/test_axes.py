@@ -39,6 +39,15 @@ def test_less_than_a_decade_has_even_steps(qapp: object) -> None:
     assert axis.tickStrings(places, 1.0, 0.0) == ["60", "80", "100", "120", "140"]
 
 
+@given(st.floats(0, 1_000), st.floats(0.01, 10_000), st.floats(50, 2000))
+def test_steps_are_whole(qapp: object, low: float, span: float, size: float) -> None:
+    steps, values = ValueAxis("bottom"), ValueAxis("left")
+    ticks = {v for _, level in steps.tickValues(low, low + span, size) for v in level}
+    assert all(abs(v - round(v)) < 1e-9 for v in ticks)
+    assert len(ticks) > 0 or span < 1.0
+    assert len(values.tickValues(low, low + span, size)[-1][1]) > 0  # shares have all theirs
+
+
 def test_shares_are_percentages(qapp: object) -> None:
     axis = ValueAxis("left", percent=True)
     assert axis.tickStrings([0.25, 0.5], 100.0, 0.25) == ["25%", "50%"]
