@@ -88,7 +88,7 @@ STANDING_COLUMNS = (
     Column("Verdict", lambda s: s.verdict, help="On the 4-way accuracy", stretch=True),
     Column(
         "First → now",
-        lambda s: f"{percent(s.first)} → {percent(s.now)}",
+        lambda s: " → ".join(percent(v) for v in (s.first, s.now) if v is not None),
         help="Its accuracy in the first iteration that it had, and the last smoothed one",
     ),
     Column(

@@ -442,3 +442,12 @@ def test_parts_that_a_person_sized_stay_so(page: FilteringPage) -> None:
     assert chosen == words + 60
     page.resize(page.width() + 100, page.height())
     assert above.sizes()[1] == chosen
+
+
+def test_what_was_measured_once_is_told_without_an_arrow() -> None:
+    column = panel.STANDING_COLUMNS[2]
+    shown = [
+        column.show(column.value(panel.Standing("probe", first, now, None, "")))
+        for first, now in ((0.36, None), (0.36, 0.29), (None, None))
+    ]
+    assert shown == ["36%", "36% → 29%", ""]
