@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from PySide6.QtCore import Qt
@@ -74,7 +74,8 @@ class ReviewPage(Page):
         self._stale = True  # something may be new since it was read
         self._opened = 0  # the version whose table is shown
         self._looked_at = -1  # the id of the row
-        self._wanted = ""  # a context to look at, once there are rows
+        self._making: tuple[int, Iterator[int]] | None = None  # a version whose table is made now
+        self._wanted = ""  # a context to look at, until it is shown
         self._edit_next: tuple[str, int] | None = None  # context and place, once it is shown
         self._other = 0  # an older version with human work on it
         self.curation = Actions(self.store, workspace.reader, self)
@@ -208,10 +209,8 @@ class ReviewPage(Page):
         self._wanted = context_id
         if version not in (0, self.version):
             self.show_version(version)
-        if self.filters.filter == ReviewFilter():
-            self._ask_rows()
-        else:
-            self.filters.show_filter(ReviewFilter())  # it may not be among those shown
+        self.filters.show_filter(ReviewFilter())  # it may not be among those shown
+        self._ask_rows()
 
     def _open(self, artifact: Artifact) -> None:
         version = artifact.version
@@ -241,9 +240,15 @@ class ReviewPage(Page):
         self._ask_rows()
 
     def _make(self, artifact: Artifact) -> None:
-        """Has the table made, a little at a time, so that other pages are read for meanwhile."""
-        building = self.workspace.jobs.review(self.workspace.project, artifact.version)
-        total = artifact.summary.get("contexts", 0)
+        """Has the table made, a little at a time, so that other pages are read for meanwhile.
+
+        Once: a second making would take away the rows that the first one wrote and that are shown.
+        """
+        version, total = artifact.version, artifact.summary.get("contexts", 0)
+        if self._making is not None and self._making[0] == version:
+            return
+        building = self.workspace.jobs.review(self.workspace.project, version)
+        making = self._making = (version, building)
 
         def pull() -> int | None:
             until = time.monotonic() + PULL
@@ -253,16 +258,26 @@ class ReviewPage(Page):
             return None
 
         def pulled(done: int | None) -> None:
-            if artifact.version != self.version:
-                return  # another one is wanted; this one is made when it is asked for again
-            if done is None:
-                self._show_table()
-            else:
-                self._say(f"Listing the contexts, once: {done:,} of {total:,} …")
-                self.workspace.reader.ask("review.build", pull, pulled, self._failed)
+            if self._making is not making:
+                return  # another one is made now
+            if version != self.version or done is None:
+                self._making = None
+            if version == self.version:  # else this one is made when it is asked for again
+                if done is None:
+                    self._show_table()
+                else:
+                    go_on(f"Listing the contexts, once: {done:,} of {total:,} …")
 
-        self._say("Listing the contexts, once …")
-        self.workspace.reader.ask("review.build", pull, pulled, self._failed)
+        def failed(text: str) -> None:
+            if self._making is making:
+                self._making = None
+                self._failed(text)
+
+        def go_on(text: str) -> None:
+            self._say(text)
+            self.workspace.reader.ask("review.build", pull, pulled, failed)
+
+        go_on("Listing the contexts, once …")
 
     def _say(self, text: str, role: str = "muted") -> None:
         self.words.setText(text)
@@ -309,24 +324,26 @@ class ReviewPage(Page):
         if self._opened != self.version:
             return
         store, version, narrow = self.store, self.version, self.filters.filter
-        if self._wanted:
-            self._looked_at = store.review_id(version, self._wanted) or -1
-            self._wanted = ""
-        model, looked_at = self.table.rows_model, self._looked_at
+        model, looked_at, wanted = self.table.rows_model, self._looked_at, self._wanted
         field, descending = model.sort_field, model.descending
         place = max(0, self.table.currentIndex().row())
 
-        def rows() -> tuple[Ids, list[ReviewRow]]:
+        def rows() -> tuple[Ids, list[ReviewRow], int]:
+            id = (store.review_id(version, wanted) or -1) if wanted else looked_at
             ids = store.review_ids(version, narrow, field, descending)
-            there = (ids == looked_at).nonzero()[0]
+            there = (ids == id).nonzero()[0]
             at = int(there[0]) if len(there) else min(place, max(0, len(ids) - 1))
-            return ids, store.review_rows(ids[max(0, at - ROWS) : at + ROWS].tolist())
+            return ids, store.review_rows(ids[max(0, at - ROWS) : at + ROWS].tolist()), id
 
-        def show(result: tuple[Ids, list[ReviewRow]]) -> None:
-            if version == self.version:
-                self.table.empty = "No context fits this filter." if self._total else ""
-                self.filters.show_count(len(result[0]), max(self._total, len(result[0])))
-                self.table.show_ids(*result, looked_at, place)
+        def show(result: tuple[Ids, list[ReviewRow], int]) -> None:
+            if version != self.version:
+                return
+            ids, read, id = result
+            if wanted == self._wanted:  # else the one that is wanted since has its own reading
+                self._wanted = ""
+            self.table.empty = "No context fits this filter." if self._total else ""
+            self.filters.show_count(len(ids), max(self._total, len(ids)))
+            self.table.show_ids(ids, read, id, place)
 
         self.workspace.reader.ask("review.ids", rows, show, self._failed)
 

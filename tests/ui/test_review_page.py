@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from swag_studio.judging import Annotator, Judgement, Task, task_id
 from swag_studio.project import Project
 from swag_studio.records import Artifact
 from swag_studio.reviewing import Curated, ReviewFilter, ReviewRow
+from swag_studio.ui import review_page
 from swag_studio.ui.review_dialogs import BulkDialog, EditDialog, NameDialog, ReplaceDialog
 from swag_studio.ui.review_page import NOTHING_YET, ReviewPage
 from swag_studio.ui.review_table import AROUND, COLUMNS, KEPT, ReviewTable
@@ -180,6 +182,58 @@ def test_a_table_that_cannot_be_made_says_why(
     jobs.review = gone  # type: ignore[method-assign]
     page = opened(qtbot, workspace)
     assert page.words.text() == "The contexts are gone. Run the filter again."
+
+
+def test_a_table_is_made_once_however_often_the_page_is_told(
+    qtbot: QtBot,
+    workspace: Workspace,
+    filtered: Project,
+    jobs: FakeJobs,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A second making takes the rows of the first away, and the chosen one with them."""
+    made, told = [], threading.Event()
+
+    def slowly(project: Project, version: int) -> Iterator[int]:
+        made.append(version)
+        told.wait(60)
+        yield 0
+        yield from project.store.build_review(version, 1, {})
+
+    monkeypatch.setattr(jobs, "review", slowly)
+    monkeypatch.setattr(review_page, "PULL", -1.0)  # a look at what else waits after each step
+    page = ReviewPage(workspace)
+    qtbot.addWidget(page)
+    page.show()
+    qtbot.waitUntil(lambda: bool(made))
+    page.refresh(frozenset({"artifacts"}))
+    told.set()
+    settle(qtbot, workspace)
+    assert made == [VERSION] and page.filters.counts.text() == f"{CONTEXTS} contexts"
+
+
+def test_a_context_can_be_asked_for_before_there_are_rows(
+    qtbot: QtBot, workspace: Workspace, filtered: Project
+) -> None:
+    wanted = sorted(c.id for c in filtered.store.contexts(1))[7]
+    page = ReviewPage(workspace)
+    qtbot.addWidget(page)
+    page.show()
+    page.show_context(wanted, VERSION)
+    page.refresh(frozenset({"assignments"}))  # told of something meanwhile
+    settle(qtbot, workspace)
+    assert page.curation.detail.row.context_id == wanted
+
+
+def test_a_context_that_is_asked_for_is_shown_whatever_was_just_typed(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    wanted = shown_ids(page)[-1]
+    page.filters.text.setText("no such words")  # and not yet searched for
+    page.show_context(wanted)
+    settle(qtbot, workspace)
+    assert page.curation.detail.row.context_id == wanted
+    assert page.filters.text.text() == "" and len(shown_ids(page)) == CONTEXTS
 
 
 def test_a_click_on_a_head_sorts(qtbot: QtBot, page: ReviewPage, workspace: Workspace) -> None:
