@@ -328,8 +328,8 @@ class FilteringPage(Page):
             self.tell("no captions yet", "muted", "Bring in captions first.", "Sources ›")
             return
         words, action = {
-            "done": ("{result} Next: look at what the classifiers still go by, then write the "
-                     "draft release.", "Release ›"),
+            "done": ("{result} Next: look at what the classifiers still go by, have people judge "
+                     "the endings, then release.", "Release ›"),
             "stale": ("The recipe, or what it builds on, changed since this run. It is kept to "
                       "compare with; a new run is a version of its own.", "Filter again"),
             "unfinished": ("The run was interrupted after {iterations} and goes on from there.",
