@@ -1,15 +1,16 @@
 """Whether the files of a project are whole, without loading what is in them.
 
-A safetensors file by its header, which says where its arrays end; a model also by the sum beside
-it; JSON by reading it; a release by the sums in its manifest. It knows the formats of files and
-which of them a finished result has, not how one is made.
+A safetensors file by its header, which says where its arrays end; JSON by reading it; both by the
+sums that the result's summary has, or a model by the sum beside it; a release by the sums in its
+manifest. It knows the formats of files and which of them a finished result has, not how one is
+made.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +32,7 @@ KINDS = {
 }
 _OF_STAGE = {"prepare": "prepared", "train_lm": "model", "filter": "filter"}
 
+SUMS = "sums"  # in a result's summary: file -> BLAKE2b; an older program kept none
 WRITTEN = "release_manifests"  # the store's setting: version -> SHA-256 of its manifest
 _NOT_BY_ITSELF = "No run makes it anew: put a copy of it back, or write one under another version"
 _LONGEST_HEADER = 100_000_000  # bytes, as the safetensors library has it
@@ -41,19 +43,21 @@ class Look:
     """What was looked at, and what is wrong with it: nothing where `problem` is "".
 
     `name` is its path in the project. `kind` is one of KINDS; "" is not counted by itself.
+    `unsummed`: there is no sum to compare it with, so that a flipped bit may go unseen.
     """
 
     name: str
     problem: str = ""
     kind: str = ""
     mend: Mend = ""
+    unsummed: bool = False
 
     @property
     def told(self) -> str:
         return f"{self.name}: {self.problem}"
 
 
-def whole(looks: Iterable[Look]) -> str:
+def whole(looks: Collection[Look]) -> str:
     """What was looked at, in words: "the database, 12 blocks of candidates and 4 models are whole".
 
     For looks that found nothing wrong.
@@ -66,10 +70,26 @@ def whole(looks: Iterable[Look]) -> str:
     ]
     single = sum(counts[kind] for kind in KINDS) == 1
     listed = " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
-    return f"{listed} {'is' if single else 'are'} whole"
+    unsummed = sum(look.unsummed for look in looks if look.kind)
+    by_length = (
+        f"; an older program kept no sums of {unsummed:,} of these files, which were looked at by "
+        "their form and length"
+        if unsummed
+        else ""
+    )
+    return f"{listed} {'is' if single else 'are'} whole{by_length}"
 
 
 # --- results of stages -------------------------------------------------------------------------
+
+
+def sums(stage: str, folder: Path) -> dict[str, object]:
+    """What a finished result's summary keeps of its files, for `looking`: the sum of each.
+
+    Nothing of pools and releases, which have a list of sums of their own.
+    """
+    files = _files(folder) if stage in _OF_STAGE else []
+    return {SUMS: {file: _sum(folder / file) for file in files}} if files else {}
 
 
 def looking(stage: str, folder: Path, name: str, summary: Mapping[str, Any]) -> Iterator[Look]:
@@ -77,19 +97,32 @@ def looking(stage: str, folder: Path, name: str, summary: Mapping[str, Any]) -> 
     if stage == "release":
         yield Look(name, _of_release(folder), "release", "anew")
         return
-    there = {
+    kept: Mapping[str, str] = summary.get(SUMS, {})
+    wanted = {*_needed(stage, summary), *(file for file in kept if not _may_go(file))}
+    for file in sorted(wanted.union(_files(folder))):
+        path, counted = folder / file, stage != "train_lm" or file.endswith(".safetensors")
+        wanted_sum = kept.get(file) or _sum_beside(path)
+        yield Look(
+            f"{name}/{file}",
+            problem(path, wanted_sum),
+            _OF_STAGE[stage] if counted else "",
+            "drop" if _may_go(file) else "anew",
+            unsummed=not (kept or wanted_sum),
+        )
+
+
+def _files(folder: Path) -> list[str]:
+    """The files of a result, by their path in its folder."""
+    return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
         if path.suffix in (".safetensors", ".json") and not path.name.startswith(".")
-    }
-    for file in sorted(there.union(_needed(stage, summary))):
-        counted = stage != "train_lm" or file.endswith(".safetensors")
-        yield Look(
-            f"{name}/{file}",
-            problem(folder / file),
-            _OF_STAGE[stage] if counted else "",
-            "drop" if file.endswith(".samples.json") or file.startswith("evidence/") else "anew",
-        )
+    )
+
+
+def _may_go(file: str) -> bool:
+    """Whether a file of a result is read by people alone."""
+    return file.endswith(".samples.json") or file.startswith("evidence/")
 
 
 def _needed(stage: str, summary: Mapping[str, Any]) -> list[str]:
@@ -103,19 +136,22 @@ def _needed(stage: str, summary: Mapping[str, Any]) -> list[str]:
     return ["initial.safetensors", *(f"iteration-{i:04d}.safetensors" for i in iterations)]
 
 
-def problem(path: Path) -> str:
-    """What is wrong with a safetensors or JSON file; "" when it is whole."""
+def problem(path: Path, wanted: str = "") -> str:
+    """What is wrong with a safetensors or JSON file; "" when it is whole. `wanted`: its sum."""
     try:
         if path.suffix == ".json":
             read_json(path)
-            return ""
-        return _of_length(path) or _of_sum(path)
+        elif found := _of_length(path):
+            return found
+        if wanted and _sum(path) != wanted:
+            return "its checksum does not match its contents"
     except FileNotFoundError:
         return "missing"
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
     except (ValueError, LookupError, TypeError, AttributeError):
         return "damaged"
+    return ""
 
 
 def _of_length(path: Path) -> str:
@@ -134,14 +170,16 @@ def _of_length(path: Path) -> str:
     return ""
 
 
-def _of_sum(path: Path) -> str:
-    """Whether a file is what the JSON beside it says, if that says anything."""
-    wanted = read_object(path.with_suffix(".json")).get("blake2b")
-    if wanted is None:
-        return ""
+def _sum(path: Path) -> str:
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
-    return "" if digest.hexdigest() == wanted else "its checksum does not match its contents"
+    return digest.hexdigest()
+
+
+def _sum_beside(path: Path) -> str:
+    """The sum of a model that the JSON beside it says; "" where there is none."""
+    beside = path.with_suffix(".json")
+    return str(read_object(beside).get("blake2b", "")) if beside != path else ""
 
 
 # --- releases ----------------------------------------------------------------------------------

@@ -219,7 +219,8 @@ class Project:
     def finish(self, artifact: Artifact, summary: Mapping[str, object]) -> Artifact:
         """Marks an artifact done. From now on it is never rewritten."""
         kept = outside.summary_of(outside.recorded(artifact))
-        done = replace(artifact, done=True, summary=kept | dict(summary))
+        sums = integrity.sums(artifact.stage, self.folder(artifact))
+        done = replace(artifact, done=True, summary=kept | dict(summary) | sums)
         self.store.put_artifact(done)
         return done
 

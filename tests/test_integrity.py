@@ -119,6 +119,53 @@ def test_every_iteration_of_a_filter_run_must_be_there(tmp_path: Path) -> None:
     )
 
 
+def filter_run(folder: Path) -> dict[str, object]:
+    """A finished run of one iteration; its summary, without sums."""
+    for name in ("initial", "iteration-0000", "crossfit/fold-0"):
+        write_bytes(folder / f"{name}.safetensors", BYTES)
+    for name in ("measures/probe-after", "evidence/iteration-0000"):
+        write_json(folder / f"{name}.json", {"words": ["a dog", "the end"]})
+    return {"iterations": {"mlp": 1}}
+
+
+@given(st.data())
+def test_a_bit_that_flipped_anywhere_in_a_filter_run_is_found(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("flipped")
+    summary = filter_run(folder) | integrity.sums("filter", folder)
+    assert problems("filter", folder, json.loads(json.dumps(summary))) == []
+    path = data.draw(st.sampled_from(sorted(p for p in folder.rglob("*.*") if p.is_file())))
+    changed = bytearray(path.read_bytes())
+    changed[data.draw(st.integers(0, len(changed) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(changed)
+    (found,) = (look for look in integrity.looking("filter", folder, "x", summary) if look.problem)
+    assert folder / found.name.removeprefix("x/") == path
+    assert found.mend == ("drop" if path.parent.name == "evidence" else "anew")
+
+
+def test_a_file_that_a_sum_speaks_of_must_be_there_unless_it_may_go(tmp_path: Path) -> None:
+    summary = filter_run(tmp_path) | integrity.sums("filter", tmp_path)
+    for folder in ("measures", "evidence"):
+        shutil.rmtree(tmp_path / folder)
+    assert problems("filter", tmp_path, summary) == ["x/measures/probe-after.json: missing"]
+
+
+def test_of_a_run_without_sums_it_is_said(tmp_path: Path) -> None:
+    summary = filter_run(tmp_path)
+    write_json(tmp_path / "crossfit" / "fold-0.json", {"blake2b": integrity._sum(
+        tmp_path / "crossfit" / "fold-0.safetensors")})  # fmt: skip
+    looks = list(integrity.looking("filter", tmp_path, "x", summary))
+    assert [look.name for look in looks if not look.unsummed] == ["x/crossfit/fold-0.safetensors"]
+    assert integrity.whole(looks) == (
+        "6 files of filter runs are whole; an older program kept no sums of 5 of these files, "
+        "which were looked at by their form and length"
+    )
+    summary |= integrity.sums("filter", tmp_path)
+    looks = list(integrity.looking("filter", tmp_path, "x", summary))
+    assert integrity.whole(looks) == "6 files of filter runs are whole"
+
+
 # --- releases ----------------------------------------------------------------------------------
 
 

@@ -154,6 +154,19 @@ def test_a_damaged_result_is_put_aside_and_made_anew(made: Project, file: str) -
         (made.root / file).write_bytes(b"{")
 
 
+def test_a_flipped_bit_is_found_by_the_sum_and_the_run_made_anew(made: Project) -> None:
+    path = made.root / "filter/v1/initial.safetensors"
+    before, changed = path.read_bytes(), bytearray(path.read_bytes())
+    changed[-1] ^= 1
+    path.write_bytes(changed)
+    assert made.check() == [
+        "filter/v1/initial.safetensors: its checksum does not match its contents"
+    ]
+    assert mended(made) == [Mended("filter/v1", "anew", "filter/damaged-v1")]
+    run(made)
+    assert made.check() == [] and path.read_bytes() == before
+
+
 def test_what_only_people_read_is_removed_and_the_models_stay(made: Project) -> None:
     (made.root / "models/v1/fold-0.samples.json").write_text("{")
     assert mended(made) == [Mended("models/v1/fold-0.samples.json", "removed")]

@@ -261,6 +261,7 @@ def check(
             "project": str(project),
             "problems": [look.told for look in problems],
             "looked_at": Counter(look.kind for look in looks if look.kind),
+            "unsummed": sum(look.unsummed for look in looks if look.kind),
             "mended": [m.name for m in mended if m.how != "earlier"],
             "left": [m.name for m in mended if m.how == "earlier"],
         },
@@ -335,14 +336,18 @@ def _key_value(text: str) -> tuple[str, str]:
 
 
 def _states(opened: Project) -> dict[str, dict[str, Any]]:
-    """Stage -> state, version, summary, as JSON can hold it."""
+    """Stage -> state, version, summary, as JSON can hold it; without the sums of files."""
+    from swag_studio.integrity import SUMS
+
     return {
         s.stage: {
             "state": s.state,
             "lost": s.artifact is not None and opened.lost(s.artifact),
             "version": s.artifact.version if s.artifact else None,
             "folder": s.artifact.folder if s.artifact else None,
-            "summary": dict(s.artifact.summary) if s.artifact else {},
+            "summary": {k: v for k, v in s.artifact.summary.items() if k != SUMS}
+            if s.artifact
+            else {},
         }
         for s in opened.states()
     }
