@@ -49,6 +49,7 @@ class JobPanel(QFrame):
         self.bridge, self._accelerator = bridge, accelerator
         self._eta = Eta()
         self._last: Progress | None = None
+        self._stopping: list[Task] = []  # those that were cancelled last
         self.setProperty("card", "true")
         self._build()
         bridge.progress.connect(self.show_progress)
@@ -131,6 +132,7 @@ class JobPanel(QFrame):
     def show_progress(self, event: Progress) -> None:
         """A stage got on."""
         now = time.monotonic()
+        self._show_stopping()
         last, self._last = self._last, event
         if last is None or (last.stage, last.unit, last.total) != (
             event.stage,
@@ -162,6 +164,7 @@ class JobPanel(QFrame):
 
     def show_end(self, end: Finished | Failed | Cancelled) -> None:
         """A stage or job ended."""
+        self._show_stopping()
         name = STAGE_NAMES.get(end.stage, end.stage or "The job")
         if isinstance(end, Failed):
             self.say(f"{name}: {end.error}", "error", end.detail)
@@ -206,9 +209,15 @@ class JobPanel(QFrame):
         """Cancels the job at hand and those queued."""
         if self.bridge.idle:
             return
+        self._stopping = self.bridge.tasks()
         self.bridge.cancel()
-        self.cancel_button.setEnabled(False)
+        self._show_stopping()
         self._show_facts("Stopping after the present step …")
+
+    def _show_stopping(self) -> None:
+        """What was submitted since can be cancelled once those before it are over."""
+        over = all(task.state == "over" for task in self._stopping)
+        self.cancel_button.setEnabled(over and not self.bridge.idle)
 
     def stop(self) -> None:
         """Ends the meters' beat."""
@@ -220,10 +229,12 @@ class JobPanel(QFrame):
             button.setVisible(not idle)
         self.bar.setVisible(not idle)
         self.row.setVisible(not idle)
+        if idle and self.bridge.engine.paused:  # the step at hand failed: the next job must begin
+            self.bridge.engine.resume()
         self.pause_button.setText("Pause")
         self._show_facts()
         if idle:
-            self._last = None
+            self._last, self._stopping = None, []
             self.stage.setText("")
             if not self.list.text():
                 self.latest.setText("No job has run since the project was opened.")

@@ -65,7 +65,8 @@ class MainWindow(Window):
         self._behind = False
         self._builder = QTimer(self)
         self._builder.timeout.connect(self._build_next)
-        self._due: dict[int, frozenset[str]] = {}  # hidden pages that have not read yet, and what
+        # Hidden pages that have not read yet; the tables that changed, and whether all may have.
+        self._due: dict[int, tuple[frozenset[str], bool]] = {}
         self._in_turn = QTimer(self)
         self._in_turn.setInterval(BETWEEN_REFRESHES)
         self._in_turn.timeout.connect(self._refresh_next)
@@ -235,8 +236,8 @@ class MainWindow(Window):
                 self._pages[shown].refresh(tables)
         for i in self._pages:
             if i != shown:
-                earlier = self._due.pop(i, tables)  # none at all: everything may have changed
-                self._due[i] = earlier | tables if earlier and tables else frozenset()
+                named, everything = self._due.pop(i, (frozenset(), False))
+                self._due[i] = named | tables, everything or not tables
         if self._due:
             self._in_turn.start()
 
@@ -249,9 +250,12 @@ class MainWindow(Window):
     def _refresh_due(self, index: int) -> None:
         """Has a page read what it has not read yet."""
         if index in self._due:
-            tables = self._due.pop(index)
+            named, everything = self._due.pop(index)
             with self.workspace.one_look():
-                self._pages[index].refresh(tables)
+                if named:  # also where everything may have changed: these did
+                    self._pages[index].refresh(named)
+                if everything:
+                    self._pages[index].refresh(frozenset())
 
     def _keep_up(self, tables: frozenset[str]) -> None:
         """Has what follows from people's answers and edits caught up with, in the background."""

@@ -28,6 +28,7 @@ class Undo(QObject):
     def __init__(self, workspace: Workspace, menu: QMenu) -> None:
         super().__init__(menu)
         self.workspace, self._menu = workspace, menu
+        self._going: Steps | None = None  # one at a time: each takes up where the last one ended
         self.undo_action = add(menu, "Undo", self.undo, Keys.Undo)
         self.redo_action = add(menu, "Redo", self.redo, "Ctrl+Shift+Z", Keys.Redo)
         self._wait()
@@ -44,28 +45,33 @@ class Undo(QObject):
 
     def refresh(self) -> None:
         """Reads what the next step of each is."""
-        self.workspace.reader.ask("undo", self.workspace.project.store.undo_stacks, self._show)
+        stacks = self.workspace.project.store.undo_stacks
+        self.workspace.reader.ask("undo", stacks, self._show, self._unread)
 
     def _wait(self) -> None:
         for action in (self.undo_action, self.redo_action):
             action.setEnabled(False)  # until it is known what the next one is
 
     def _go(self, title: str, word: str, work: Callable[[Store, str], Iterator[Made]]) -> None:
+        if self._going is not None:
+            return
         self._wait()
         store = self.workspace.project.store
 
         def making() -> Iterator[Made]:
             return work(store, curating.who(store) or curating.login())
 
-        steps = Steps(self.workspace.reader, f"undo.{word}", making, self)
+        steps = self._going = Steps(self.workspace.reader, f"undo.{word}", making, self)
         show_when_slow(steps, title, self._menu.parentWidget())
 
         def done(step: Batch | None) -> None:
+            self._going = None
             if step is not None:
                 self.told.emit(f"{word}: {step.name}{broken_off(step)}.", "info")
             self.workspace.bridge.changed.emit(CURATED)
 
         def failed(text: str) -> None:
+            self._going = None
             self.told.emit(text, "warning")
             self.workspace.bridge.changed.emit(CURATED)  # a part of it may have been done
 
@@ -83,4 +89,12 @@ class Undo(QObject):
         ):
             name = steps[-1].name.replace("&", "&&") if steps else ""
             action.setText(f"{word} {name}".strip())
-            action.setEnabled(bool(steps))
+            # What was asked before a step was begun is no longer true, and more is to come.
+            action.setEnabled(bool(steps) and self._going is None)
+
+    def _unread(self, text: str) -> None:
+        """Without their names both can still be tried; what comes of it is told."""
+        self.told.emit(text, "warning")
+        for action, word in ((self.undo_action, "Undo"), (self.redo_action, "Redo")):
+            action.setText(word)
+            action.setEnabled(self._going is None)

@@ -32,12 +32,15 @@ def window(qtbot: QtBot, workspace: Workspace) -> Iterator[MainWindow]:
     store.add_captions("s", captions(3))
     store.publish_source(info)
     window = MainWindow(workspace)
+    gone: list[bool] = []
+    window.closed.connect(lambda: gone.append(True))
     window.show()
     window.make_pages()
     window.show_page(0)
     yield window
     if shiboken6.isValid(window):
         window.leave()
+    qtbot.waitUntil(lambda: bool(gone))  # its reader may be at work
 
 
 def choose(window: MainWindow, menu: str, text: str) -> None:
@@ -196,6 +199,47 @@ def test_pause_and_cancel_by_menu(running: MainWindow, engine: FakeEngine) -> No
     running.workspace.bridge.drain()
     assert engine.cancelled and not running.job_panel.row.isVisible()
     assert not running.job_panel.queued.isVisible()
+
+
+def test_what_is_run_after_a_cancel_can_be_cancelled_too(
+    running: MainWindow, engine: FakeEngine
+) -> None:
+    """The window is not told of an idle engine in between."""
+    panel = running.job_panel
+    at_hand, _ = running.workspace.bridge.tasks()
+    panel.cancel_button.click()
+    at_hand.state = "at hand"  # its present step takes a while
+    running.workspace.run_until("generate")
+    panel.show_progress(Progress("filter", 3, 26, "iterations"))
+    assert not panel.cancel_button.isEnabled()
+    at_hand.state = "over"
+    running.workspace.bridge.drain()
+    assert panel.row.isVisible() and panel.cancel_button.isEnabled()
+
+
+def test_a_job_that_fails_while_it_is_paused_does_not_hold_up_the_next(
+    window: MainWindow, jobs: FakeJobs, engine: FakeEngine
+) -> None:
+    window.workspace.run_until("filter")
+    engine.step()
+    window.job_panel.toggle_pause()
+    jobs.error = MemoryError("no memory")
+    engine.step()  # the one that was at hand
+    window.workspace.bridge.drain()
+    assert window.workspace.bridge.idle and not engine.paused
+
+
+def test_a_hidden_page_hears_what_changed_also_where_everything_may_have(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job's changes and its end are told in one beat."""
+    heard: list[frozenset[str]] = []
+    page = window.page(7)
+    monkeypatch.setattr(page, "refresh", heard.append)
+    for tables in ({"judgements"}, {"tasks"}, (), {"people"}):
+        window.refresh(frozenset(tables))
+    window.show_page(7)
+    assert heard == [{"judgements", "tasks", "people"}, frozenset()]
 
 
 def test_a_failed_job_leaves_its_sentence_and_its_detail(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from test_store_review import CONTEXTS, VERSION, fill
 
 from swag_studio import curating, store_steps
-from swag_studio.curating import Change, Curator
+from swag_studio.curating import Change, Curator, EditError
 from swag_studio.reviewing import ReviewFilter
 from swag_studio.store import Store
 from swag_studio.ui import steps as ui_steps
@@ -152,3 +153,57 @@ def test_a_quick_undo_opens_nothing(
     steps.made.connect(lambda _: opened.extend(parent.findChildren(StepDialog)))
     settle(qtbot, workspace)
     assert excluded(store) == 0 and opened == []
+
+
+def test_an_undo_is_not_begun_again_by_what_was_read_before_it(
+    qtbot: QtBot, workspace: Workspace, store: Store, undo: Undo
+) -> None:
+    """Two of them would take each other's turns, and one would never come to an end."""
+    ids = store.review_context_ids(store.review_ids(VERSION))
+    for half in (ids[: CONTEXTS // 2], ids[CONTEXTS // 2 :]):
+        Curator(store, VERSION, "Ann").bulk(half, Change("exclude"))
+    undo.refresh()
+    settle(qtbot, workspace)
+    told: list[str] = []
+    undo.told.connect(lambda text, _: told.append(text))
+    turns = threading.Event(), threading.Event()
+    workspace.reader.ask("a page", lambda: turns[0].wait(60), lambda _: None)
+    undo.refresh()  # asked before the step, answered while it waits
+    answered: list[bool] = []
+    workspace.reader.ask("another page", lambda: None, lambda _: answered.append(True))
+    workspace.reader.ask("a third page", lambda: turns[1].wait(60), lambda _: None)
+    undo.undo_action.trigger()
+    turns[0].set()
+    qtbot.waitUntil(lambda: bool(answered))
+    undo.undo_action.trigger()  # as who keeps pressing Ctrl+Z
+    turns[1].set()
+    settle(qtbot, workspace)
+    assert undo.findChildren(ui_steps.Steps) == []
+    assert len(told) == 1 and excluded(store) == CONTEXTS // 2
+    assert undo.undo_action.isEnabled()
+    undo.undo_action.trigger()
+    settle(qtbot, workspace)
+    assert len(told) == 2 and excluded(store) == 0
+
+
+def test_an_undo_whose_name_cannot_be_read_can_still_be_tried(
+    qtbot: QtBot, workspace: Workspace, store: Store, undo: Undo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Curator(store, VERSION, "Ann").exclude(store.review_context_ids(store.review_ids(VERSION))[0])
+    told: list[str] = []
+    undo.told.connect(lambda text, _: told.append(text))
+
+    def fails() -> None:
+        raise EditError("The disk is away.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "undo_stacks", fails)
+        undo.refresh()
+        settle(qtbot, workspace)
+    assert told == ["The disk is away."] and undo.undo_action.text() == "Undo"
+    undo.undo_action.trigger()
+    settle(qtbot, workspace)
+    assert excluded(store) == 0 and told[1:] == ["Undone: Exclude a context."]
+    undo.undo_action.trigger()  # nothing is left to take back
+    settle(qtbot, workspace)
+    assert len(told) == 2 and not undo.undo_action.isEnabled()
