@@ -7,6 +7,8 @@ what it does is done by people_actions.py.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +17,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QTabWidget, QWidget
 
 from swag_studio import curating
+from swag_studio.errors import UserError
+from swag_studio.judging import Adjudication
 from swag_studio.rounds import HumanWork
 from swag_studio.ui import people_readings as readings
 from swag_studio.ui.adjudication_panel import AdjudicationPanel
@@ -54,6 +58,7 @@ class AgreementPage(Page):
         self.figures: Figures | None = None
         self._stale = {"overview", "figures", "ties"}
         self._who: readings.Who | None = None  # as chosen, else by the project's setting
+        self._settling: set[str] = set()  # tasks whose settling is being kept
         self._next = "filter"  # what the primary button does
         self.deeds = PeopleActions(workspace, self)
         self.deeds.told.connect(self._say)
@@ -92,6 +97,7 @@ class AgreementPage(Page):
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(lambda _: self._read())
         self.deeds.busy_changed.connect(self.people.set_busy)
+        self.deeds.busy_changed.connect(self.action.setDisabled)
         self.run_bar.picked.connect(lambda: self.refresh(frozenset({"filter"})))
         self.people.asked.connect(self._asked)
         self.people.count_simulated.connect(self.deeds.count_simulated)
@@ -141,6 +147,7 @@ class AgreementPage(Page):
             self.work = readings.human_work(self.workspace.project, run)
             self._overviews = readings.OverviewReader(self.work)
             self.overview = self.figures = self.deeds.overview = None
+            self._show_plan(self.work)
             self._words("Reading how the verification stands …")
             self.tell("", "muted", "")
         self.deeds.work = self.work
@@ -179,11 +186,16 @@ class AgreementPage(Page):
         self._stale.discard(what)
         work = self.work
 
-        def shown(result: Any) -> None:
+        def unless_other(tell: Callable[[Any], None], result: Any) -> None:
             if work is self.work:  # else another run is verified by now
-                show(result)
+                tell(result)
 
-        self.workspace.reader.ask(f"agreement.{what}", read, shown, partial(self._refused, what))
+        self.workspace.reader.ask(
+            f"agreement.{what}",
+            read,
+            partial(unless_other, show),
+            partial(unless_other, partial(self._refused, what)),
+        )
 
     def _refused(self, what: str, text: str) -> None:
         panels = {"overview": self.worded, "figures": self.worded[1:2], "ties": self.worded[2:]}
@@ -214,7 +226,16 @@ class AgreementPage(Page):
         set_role(self.message, role)
         self.message.setVisible(bool(text))
 
+    def _show_plan(self, work: HumanWork) -> None:
+        """The plan as it is kept, at once: a change of one assumption keeps them all."""
+        with suppress(UserError):  # the overview says why it cannot be read
+            plan = work.plan
+            self.plan_tab.tell(lambda panel: panel.show_plan(plan))
+
     def _show_overview(self, overview: Overview) -> None:
+        assert self.work is not None
+        before = self.who
+        overview = replace(overview, plan=self.work.plan)  # which may be edited since it was read
         self.overview = self.deeds.overview = overview
         self.people.show_overview(overview)
         self.plan_tab.tell(lambda plan: plan.show_overview(overview))
@@ -227,8 +248,13 @@ class AgreementPage(Page):
             hint = f"◇ Simulated annotators' answers count in this. {hint}"
         role = "good" if overview.judged == overview.contexts else "muted"
         self.tell(status, role, hint, action)
+        if self.who != before:
+            self._stale.add("figures")  # they were asked for of others
+            self._read()
 
     def _show_figures(self, figures: Figures) -> None:
+        if figures.who != self.who:
+            return  # those of others are being read
         self.figures = figures
         self.agreement.set_who(figures.who)
         self.agreement.show_figures(figures)
@@ -245,11 +271,12 @@ class AgreementPage(Page):
             if figures is self.figures:
                 self.agreement.show_parts(parts, figures.names)
 
+        def refuse(text: str) -> None:
+            if figures is self.figures:
+                self._refused("figures", text)
+
         self.workspace.reader.ask(
-            "agreement.parts",
-            lambda: readings.read_parts(figures, measure),
-            show,
-            partial(self._refused, "figures"),
+            "agreement.parts", lambda: readings.read_parts(figures, measure), show, refuse
         )
 
     def _show_ties(self, ties: list[Tie]) -> None:
@@ -260,7 +287,8 @@ class AgreementPage(Page):
         overview = self.overview
         names = {w.annotator.id: w.annotator.name for w in overview.workers} if overview else {}
         total = overview.kinds.get("adjudicate", 0) if overview else len(ties)
-        self.adjudication.show_ties(ties, total, names)
+        left = [tie for tie in ties if tie.case.task.id not in self._settling]
+        self.adjudication.show_ties(left, total - (len(ties) - len(left)), names)
         self.worded[ADJUDICATE].show_content()
 
     # --- doing -------------------------------------------------------------------------------
@@ -269,8 +297,10 @@ class AgreementPage(Page):
         self._say("", "")
         self.deeds.do(name, self.people.chosen)
 
-    def _settle(self, record: Any) -> None:
-        self.deeds.settle(record)
+    def _settle(self, record: Adjudication) -> None:
+        """Keeps it. A look that began before that is kept still finds the tie."""
+        self._settling.add(record.task_id)
+        self.deeds.settle(record, partial(self._settling.discard, record.task_id))
 
     def _keep_plan(self, plan: Any) -> None:
         if self.work is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,16 @@ class PeopleActions(QObject):
         self.overview: Overview | None = None
         self.dialog: QDialog | None = None  # the one that is open
         self._numbers = itertools.count()
+        self._at_work = 0  # what is being kept or read
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being kept, or read for a dialog."""
+        return self._at_work > 0
 
     def do(self, name: str, worker: Worker | None) -> None:
-        """An action by its name; `worker` is the chosen annotator."""
-        if self.work is None or self.overview is None:
+        """An action by its name; `worker` is the chosen annotator. None while one is at work."""
+        if self.work is None or self.overview is None or self.busy:
             return
         actions: dict[str, Callable[[], None]] = {
             "add": self.add,
@@ -78,30 +85,49 @@ class PeopleActions(QObject):
         deed: Callable[[], Any],
         tables: frozenset[str],
         told: Callable[[Any], str] = lambda _: "",
+        over: Callable[[], None] = lambda: None,
     ) -> None:
-        """Has something written in the background, and all pages told that `tables` changed."""
+        """Has something written in the background, and all pages told that `tables` changed.
+
+        `over` is called before they are told, whether it was written or not.
+        """
 
         def done(result: Any) -> None:
-            self.busy_changed.emit(False)
+            over()
             self.told.emit(told(result), "good")
             self.workspace.bridge.changed.emit(tables)
 
         def failed(text: str) -> None:
-            self.busy_changed.emit(False)
+            over()
             self.told.emit(f"⚠ {text}", "bad")
             self.workspace.bridge.changed.emit(tables)  # a part of it may have been done
 
+        self._ask(deed, done, failed)
+
+    def _ask(
+        self, work: Callable[[], Any], then: Callable[[Any], None], failed: Callable[[str], None]
+    ) -> None:
+        """Has something done in the background, during which nothing else can be asked for."""
+
+        def after(tell: Callable[[Any], None], result: Any) -> None:
+            self._at_work -= 1
+            self.busy_changed.emit(self.busy)
+            tell(result)
+
+        self._at_work += 1
         self.busy_changed.emit(True)
         # A key of its own: what is to be kept must not make room for a newer ask.
-        self.workspace.reader.ask(f"people.keep.{next(self._numbers)}", deed, done, failed)
+        key = f"people.do.{next(self._numbers)}"
+        self.workspace.reader.ask(key, work, partial(after, then), partial(after, failed))
 
-    def settle(self, record: Adjudication) -> None:
-        """Keeps how a tie was settled."""
+    def settle(self, record: Adjudication, over: Callable[[], None]) -> None:
+        """Keeps how a tie was settled; `over` is called then."""
         work = self._work
         self.keep(
             lambda: work.settle(record),
             JUDGED,
             lambda verdict: f"Settled: {verdict.reason}" if verdict else "Settled.",
+            over,
         )
 
     def keep_plan(self, plan: Assumptions) -> None:
@@ -212,16 +238,16 @@ class PeopleActions(QObject):
             if self.dialog is dialog:  # else it is closed by now
                 dialog.show_preview(giving, found)
 
-        def refuse(text: str) -> None:
-            if self.dialog is dialog:
+        def refuse(giving: Giving, text: str) -> None:
+            if self.dialog is dialog and dialog.giving == giving:
                 dialog.refuse(text)
 
         def preview(giving: Giving) -> None:
             self.workspace.reader.ask(
                 "people.preview",
                 lambda: readings.preview_giving(work, giving),
-                lambda found: show(giving, found),
-                refuse,
+                partial(show, giving),
+                partial(refuse, giving),
             )
 
         dialog.preview_wanted.connect(preview)
@@ -332,9 +358,7 @@ class PeopleActions(QObject):
             )
             self._open(dialog)
 
-        self.workspace.reader.ask(
-            "people.merge", read, show, lambda text: self.told.emit(f"⚠ {text}", "bad")
-        )
+        self._ask(read, show, lambda text: self.told.emit(f"⚠ {text}", "bad"))
 
     # --- inner -------------------------------------------------------------------------------
 

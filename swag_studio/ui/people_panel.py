@@ -130,6 +130,7 @@ class PeoplePanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._busy = False
         self.buttons: dict[str, QPushButton] = {}
         bar = FlowLayout(spacing=6)
         for name, text, help_text in ACTIONS:
@@ -224,6 +225,11 @@ class PeoplePanel(QWidget):
 
     def set_busy(self, busy: bool) -> None:
         """While something is being kept nothing else can be asked for."""
+        self._busy = busy
+        self._enable()
+
+    def _enable(self) -> None:
+        busy = self._busy
         for name, button in self.buttons.items():
             button.setEnabled(not busy and (name not in ("drop", "export") or self._at_work()))
         self.round_button.setEnabled(not busy)
@@ -234,7 +240,7 @@ class PeoplePanel(QWidget):
 
     def _show_worker(self, worker: Worker | None) -> None:
         worker = worker or self.chosen
-        self.set_busy(False)
+        self._enable()
         if worker is None:
             self.name.setText("Chosen annotator")
             set_role(self.words, "muted")

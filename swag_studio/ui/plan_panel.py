@@ -107,11 +107,19 @@ class PlanPanel(QWidget):
         outer.addWidget(parts)
         self._show()
 
+    def show_plan(self, plan: Assumptions) -> None:
+        """The kept plan, before it is known what was measured."""
+        self._overview = None
+        self._take(plan)
+
     def show_overview(self, overview: Overview) -> None:
         """The kept plan, and what was measured by now."""
         self._overview = overview
-        if overview.plan != self.form.values:
-            self.form.show_values(overview.plan)
+        self._take(overview.plan)
+
+    def _take(self, plan: Assumptions) -> None:
+        if plan != self.form.values:
+            self.form.show_values(plan)
         self._show()
 
     def _edited(self, plan: Assumptions) -> None:

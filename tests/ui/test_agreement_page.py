@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +29,13 @@ from swag_studio.ratings import collect
 from swag_studio.records import Context, Ending, ending_id
 from swag_studio.ui import people_readings as readings
 from swag_studio.ui.adjudication_panel import AnswerGrid
-from swag_studio.ui.agreement_page import ADJUDICATE, AGREEMENT, PLAN, AgreementPage
+from swag_studio.ui.agreement_page import (
+    ADJUDICATE,
+    AGREEMENT,
+    NOT_FILTERED,
+    PLAN,
+    AgreementPage,
+)
 from swag_studio.ui.agreement_panel import AGREEMENT_COLUMNS, Line
 from swag_studio.ui.merge_dialog import MergeDialog
 from swag_studio.ui.people_panel import to_csv
@@ -152,6 +159,15 @@ def found_best(task: Task) -> Judgement:
 def found_last(task: Task) -> Judgement:
     labels = ("unlikely", "likely", "likely", *("unlikely",) * 3)
     return Judgement(task.id, "", labels, 1, 2, seconds=60.0)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def held(workspace: Workspace) -> Iterator[threading.Event]:
+    """Nothing is read or kept before it is set."""
+    turn = threading.Event()
+    workspace.reader.ask("held", lambda: turn.wait(60), lambda _: None)
+    yield turn
+    turn.set()
 
 
 def lines(page: AgreementPage) -> dict[str, list[str]]:
@@ -610,3 +626,176 @@ def test_nothing_is_read_while_the_page_is_not_seen(
     page.show()
     assert page.workspace.reader.busy or page.overview is not None
     read(qtbot, page)
+
+
+# --- what comes late -----------------------------------------------------------------------------
+
+
+def held_up(
+    monkeypatch: pytest.MonkeyPatch, owner: object, name: str
+) -> tuple[threading.Event, threading.Event]:
+    """(a reading was made, it may be told) of the next call of a reader."""
+    made, turn, real = threading.Event(), threading.Event(), getattr(owner, name)
+
+    def late(*given: object) -> object:
+        found = real(*given)
+        made.set()
+        assert turn.wait(60)
+        return found
+
+    monkeypatch.setattr(owner, name, late)
+    return made, turn
+
+
+def test_whose_answers_count_may_be_known_after_their_agreement_was_asked_for(
+    qtbot: QtBot, workspace: Workspace
+) -> None:
+    fill(workspace)
+    work = readings.human_work(workspace.project, workspace.project.store.artifacts("filter")[0])
+    work.keep(count_simulated=True, overlap=OverlapPlan(0, 2, 2))
+    work.open_first_round(4)
+    assert [*work.simulate(2)]
+    turn = threading.Event()
+    workspace.reader.ask("held", lambda: turn.wait(60), lambda _: None)
+    page = AgreementPage(workspace)
+    qtbot.addWidget(page)
+    page.show()
+    page.refresh(frozenset())
+    page.tabs.setCurrentIndex(AGREEMENT)
+    turn.set()
+    read(qtbot, page)
+    assert page.agreement.who.currentData() == "simulated"
+    assert page.agreement.headline.rows_model.rows[0].found.raters == 2
+
+
+def test_a_choice_of_answers_is_not_taken_back_by_what_was_read_before(
+    qtbot: QtBot, page: AgreementPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, turn = held_up(monkeypatch, readings, "read_figures")
+    shown: list[str] = []
+    page.tabs.setCurrentIndex(AGREEMENT)
+    panel = page.agreement
+    monkeypatch.setattr(panel, "set_who", shown.append)
+    assert made.wait(60)
+    panel.who.setCurrentIndex(panel.who.findData("both"))
+    panel.who.activated.emit(panel.who.currentIndex())
+    turn.set()
+    read(qtbot, page)
+    assert shown == ["both"]
+
+
+def test_an_assumption_that_is_edited_early_leaves_the_others_as_they_were_kept(
+    qtbot: QtBot, workspace: Workspace, held: threading.Event
+) -> None:
+    """The overview, with the plan in it, may take half a minute."""
+    fill(workspace)
+    run = workspace.project.store.artifacts("filter")[0]
+    readings.human_work(workspace.project, run).keep(plan=Assumptions(pay=11.0))
+    page = AgreementPage(workspace)
+    qtbot.addWidget(page)
+    page.show()
+    page.refresh(frozenset())
+    page.tabs.setCurrentIndex(PLAN)
+    page.plan.form.fields["questions"].edited.emit("3000")
+    assert page.work is not None
+    assert page.work.plan == Assumptions(pay=11.0, questions=3000)
+    held.set()
+    read(qtbot, page)
+    assert page.plan.form.values == page.work.plan == Assumptions(pay=11.0, questions=3000)
+
+
+def test_an_assumption_that_is_edited_while_all_is_read_anew_stays(
+    qtbot: QtBot, page: AgreementPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.tabs.setCurrentIndex(PLAN)
+    made, turn = held_up(monkeypatch, readings.OverviewReader, "read")
+    page.refresh(frozenset({"judgements"}))
+    assert made.wait(60)
+    page.plan.form.fields["questions"].edited.emit("3000")
+    turn.set()
+    read(qtbot, page)
+    assert page.plan.form.values.questions == 3000
+
+
+def test_a_tie_does_not_come_back_while_its_settling_is_kept(
+    qtbot: QtBot, tied: AgreementPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, panel = tied, tied.adjudication
+    page.tabs.setCurrentIndex(ADJUDICATE)
+    read(qtbot, page)
+    waiting: list[int] = []
+    show = panel.show_ties
+    monkeypatch.setattr(panel, "show_ties", lambda *a: (waiting.append(len(a[0])), show(*a)))
+    made, turn = held_up(monkeypatch, readings, "read_ties")
+    page.refresh(frozenset({"judgements"}))
+    assert made.wait(60)
+    (taker,) = [b for b in panel.form.findChildren(QPushButton) if b.text() == "Anna"]
+    qtbot.mouseClick(taker, LEFT)
+    qtbot.mouseClick(panel.settle, LEFT)
+    turn.set()
+    read(qtbot, page)
+    assert waiting == [1, 1] and page.tabs.tabText(ADJUDICATE) == "Adjudicate (1)"
+
+
+def test_a_round_is_opened_once_however_often_it_is_asked_for(
+    qtbot: QtBot, page: AgreementPage
+) -> None:
+    add(qtbot, page, "Anna")
+    give(qtbot, page, 3, OverlapPlan(0, 1, 1))
+    answer(page, "Anna", found_last)
+    read(qtbot, page)
+    turn = threading.Event()
+    page.workspace.reader.ask("held", lambda: turn.wait(60), lambda _: None)
+    qtbot.mouseClick(page.action, LEFT)
+    page.people.workers.selectRow(0)
+    assert not page.people.round_button.isEnabled() and not page.action.isEnabled()
+    assert not page.people.buttons["drop"].isEnabled()
+    qtbot.mouseClick(page.action, LEFT)
+    qtbot.mouseClick(page.people.round_button, LEFT)
+    turn.set()
+    read(qtbot, page)
+    assert page.message.text() == "3 contexts went into another round."
+    assert page.action.isEnabled() and page.people.buttons["drop"].isEnabled()
+
+
+def test_one_dialog_at_a_time_also_while_a_packet_is_read(
+    qtbot: QtBot, page: AgreementPage, tmp_path: Path
+) -> None:
+    """A second one would be told in the first one's place, which then dealt for ever."""
+    add(qtbot, page, "Anna")
+    give(qtbot, page, 3, OverlapPlan())
+    assert page.work is not None
+    anna = page.work.store.annotators()[0]
+    packet = packet_exchange.export(page.work.store, page.work.seed, anna)
+    path = tmp_path / "anna.swagpacket"
+    path.write_bytes(packets.file_bytes(packet, packets.Result(())))
+    turn = threading.Event()
+    page.workspace.reader.ask("held", lambda: turn.wait(60), lambda _: None)
+    page.deeds.preview_merge(path)
+    press(qtbot, page, "give")
+    assert page.deeds.dialog is None
+    turn.set()
+    qtbot.waitUntil(lambda: page.deeds.dialog is not None)
+    assert isinstance(page.deeds.dialog, MergeDialog)
+    page.deeds.dialog.reject()
+    press(qtbot, page, "give")
+    assert isinstance(page.deeds.dialog, WorkDialog)
+    page.deeds.dialog.reject()
+
+
+def test_what_could_not_be_read_of_another_run_is_not_told_of_this_one(
+    qtbot: QtBot, page: AgreementPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = threading.Event()
+
+    def fails(_: object) -> None:
+        assert turn.wait(60)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(readings.OverviewReader, "read", fails)
+    page.refresh(frozenset({"judgements"}))
+    monkeypatch.setattr(page.run_bar, "look", lambda: None)
+    page.refresh(frozenset({"filter"}))
+    turn.set()
+    read(qtbot, page)
+    assert [w.words.text() for w in page.worded] == [NOT_FILTERED] * 3
