@@ -32,6 +32,7 @@ class Background(QObject):
         self._turn = threading.Condition()
         self._closed = False
         self._at_work = False
+        self._untold = 0  # answers on their way to the window's thread
         self._thread: threading.Thread | None = None
         self._answered.connect(self._tell, Qt.ConnectionType.QueuedConnection)
 
@@ -58,9 +59,9 @@ class Background(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether something is being read or waits."""
+        """Whether something waits, is being read, or was read and is not yet told."""
         with self._turn:
-            return self._at_work or bool(self._waiting)
+            return self._at_work or bool(self._waiting or self._untold)
 
     def close(self, timeout: float = 5.0) -> bool:
         """Drops what waits and ends the thread. False when it has not ended in time."""
@@ -95,8 +96,13 @@ class Background(QObject):
     def _send(self, then: Callable[[Any], None], result: Any) -> None:
         with self._turn:
             if not self._closed:
+                self._untold += 1
                 self._answered.emit(then, result, None)
 
     def _tell(self, then: Callable[[Any], None], result: Any, _: object) -> None:
-        if not self._closed:
-            then(result)
+        try:
+            if not self._closed:
+                then(result)  # what it asks for is asked before this counts as told
+        finally:
+            with self._turn:
+                self._untold -= 1

@@ -15,38 +15,85 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import pytest
 import shiboken6
 from fakes import FakeEngine, FakeJobs
-from PySide6.QtCore import QTimer
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
+from waiting import PATIENCE, end
 
 from swag_studio.project import Project
 from swag_studio.settings import Settings
+from swag_studio.ui import application as application_module
+from swag_studio.ui import closing, keeping, restoring
 from swag_studio.ui.application import Application, Parts
 from swag_studio.ui.bridge import Bridge
 from swag_studio.ui.theme import LIGHT
 from swag_studio.ui.workspace import Workspace
 
-PATIENCE = 60_000  # ms
+for name in ("QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_STYLE_OVERRIDE"):
+    os.environ.pop(name, None)  # a person's, for their own screen
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left(qapp: QApplication) -> Iterator[None]:
-    """No window, thread or timer outlives its test."""
+def nothing_is_left(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[None]:
+    """No window, thread or timer outlives its test.
+
+    What a test leaves that passed is an error. What one leaves that failed is put away, so that
+    the tests after it do not fail as well.
+    """
     # Else the last window that closes sets Qt's quit flag, and no later event loop runs.
     qapp.setQuitOnLastWindowClosed(False)
-    font, style = qapp.font(), qapp.styleSheet()
+    font, style, palette = qapp.font(), qapp.styleSheet(), qapp.palette()
+    before, failures = set(threading.enumerate()), request.session.testsfailed
     yield
     qapp.processEvents()
-    left = [t.name for t in threading.enumerate() if t.name in ("engine", "reader")]
-    assert left == [], "threads are left"
-    timers = [o for o in gc.get_objects() if type(o) is QTimer]
-    ticking = [timer for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
-    for timer in ticking:
-        timer.stop()  # told once, by the test that left it
-    assert ticking == [], "timers are left"
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    left = [*_threads_left(before), *_timers_left(), *_windows_left(qapp)]
     qapp.setStyleSheet(style)
+    qapp.setPalette(palette)
     qapp.setFont(font)
+    assert left == [] or request.session.testsfailed > failures
+
+
+def _threads_left(before: set[threading.Thread]) -> list[str]:
+    """Threads that do not end. One that was told to gets the time that it needs."""
+    ours = (t for t in threading.enumerate() if t.name in ("engine", "reader"))
+    until = time.monotonic() + PATIENCE / 1000
+    new = [thread for thread in ours if thread not in before]
+    for thread in new:
+        thread.join(max(0.0, until - time.monotonic()))
+    return [f"thread {thread.name}" for thread in new if thread.is_alive()]
+
+
+def _timers_left() -> list[str]:
+    """Timers that run, which are stopped: told once, by the test that left them."""
+    timers = [o for o in gc.get_objects() if type(o) is QTimer and shiboken6.isValid(o)]
+    ticking = [timer for timer in timers if timer.isActive()]
+    for timer in ticking:
+        timer.stop()
+    return [f"timer of {timer.parent()}" for timer in ticking]
+
+
+def _windows_left(qapp: QApplication) -> list[str]:
+    """Windows that can be seen, which are put away: they would take what others are to get."""
+    seen = [window for window in qapp.topLevelWidgets() if window.isVisible()]
+    told = [f"{type(window).__name__} {window.windowTitle()}" for window in seen]
+    for window in seen:
+        window.hide()
+        window.deleteLater()
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    return told
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the program breaks off after a moment has its time, and nothing comes by the hour."""
+    for module, name, value in (
+        (closing, "MOMENT", PATIENCE / 1000),
+        (application_module, "LEAVE_WITHIN", PATIENCE),
+        (restoring, "LEAVE_WITHIN", PATIENCE / 1000),
+        (keeping, "AFTER", 100 * PATIENCE),
+    ):
+        monkeypatch.setattr(module, name, value)
 
 
 class PatientBot(QtBot):
@@ -57,6 +104,12 @@ class PatientBot(QtBot):
 
     def waitSignal(self, signal: Any, *, timeout: int = PATIENCE, **more: Any) -> Any:
         return super().waitSignal(signal, timeout=max(timeout, PATIENCE), **more)
+
+    def waitExposed(self, widget: QWidget, *, timeout: int = PATIENCE) -> Any:
+        return super().waitExposed(widget, timeout=max(timeout, PATIENCE))
+
+    def waitActive(self, widget: QWidget, *, timeout: int = PATIENCE) -> Any:
+        return super().waitActive(widget, timeout=max(timeout, PATIENCE))
 
 
 @pytest.fixture
@@ -82,7 +135,8 @@ def workspace(
     bridge = Bridge(engine)
     workspace = Workspace(project, bridge, jobs, LIGHT, Settings())
     yield workspace
-    workspace.reader.close()
+    # SQLite's connections must not be closed under a thread that uses them.
+    assert workspace.reader.close(PATIENCE / 1000)
     if shiboken6.isValid(bridge):  # a window takes its bridge with it
         bridge.stop()
 
@@ -106,12 +160,4 @@ def application(qapp: QApplication, jobs: FakeJobs, tmp_path: Path) -> Iterator[
     parts = Parts(FakeEngine, jobs, tmp_path / "profile" / "logs", tmp_path / "profile")
     application = Application(qapp, parts)
     yield application
-    application.quitting = False  # the last window must not end the test run's event loops
-    for window in list(application.windows):
-        window.leave()
-    if application.start_window is not None:
-        application.start_window.close()
-    until = time.monotonic() + PATIENCE / 1000
-    while application.windows and time.monotonic() < until:  # their readers may be at work
-        QTest.qWait(10)
-    application.shut_down()
+    end(application)

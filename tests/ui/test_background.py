@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from swag_studio.errors import ProjectError
 from swag_studio.ui.background import Background
+
+WITHIN = 60  # seconds: for a machine that does much else
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ class Gate:
 
     def __call__(self) -> str:
         self.begun.set()
-        assert self.open.wait(10)
+        assert self.open.wait(WITHIN)
         return "gate"
 
 
@@ -57,7 +60,7 @@ def test_of_what_waits_under_a_key_the_newest_is_done_last(
         return name
 
     background.ask("gate", gate, answers.append)
-    assert gate.begun.wait(10)
+    assert gate.begun.wait(WITHIN)
     for key, name in (("a", "a1"), ("b", "b1"), ("a", "a2"), ("a", "a3")):
         background.ask(key, lambda name=name: work(name), answers.append)
     assert background.busy
@@ -65,6 +68,35 @@ def test_of_what_waits_under_a_key_the_newest_is_done_last(
     qtbot.waitUntil(lambda: len(answers) == 3)
     assert answers == ["gate", "b1", "a3"] and done == ["b1", "a3"]
     qtbot.waitUntil(lambda: not background.busy)
+
+
+def test_it_is_busy_until_the_last_answer_is_told(qtbot: QtBot, background: Background) -> None:
+    """Also while one is on its way to the window, and where an answer asks for more."""
+    busy: list[bool] = []
+
+    def more(left: int) -> None:
+        busy.append(background.busy)
+        if left:
+            background.ask("a", lambda: left - 1, more)
+
+    background.ask("a", lambda: 3, more)
+    while background._at_work or background._waiting:  # no event is heard: the answer waits
+        time.sleep(0.001)
+    assert busy == [] and background.busy
+    qtbot.waitUntil(lambda: not background.busy)
+    assert busy == [True] * 4
+
+
+def test_an_answer_that_is_no_good_is_told_all_the_same(
+    qtbot: QtBot, background: Background
+) -> None:
+    def fails(_: object) -> None:
+        raise RuntimeError("a bug of a page")
+
+    with qtbot.captureExceptions() as faults:
+        background.ask("a", lambda: 1, fails)
+        qtbot.waitUntil(lambda: not background.busy)
+    assert len(faults) == 1
 
 
 @pytest.mark.parametrize(
@@ -98,12 +130,11 @@ def test_an_error_is_told_in_words_and_logged(
 def test_closing_drops_what_waits_and_what_comes(qtbot: QtBot, background: Background) -> None:
     gate, answers = Gate(), []
     background.ask("gate", gate, answers.append)
-    assert gate.begun.wait(10)
+    assert gate.begun.wait(WITHIN)
     background.ask("a", lambda: "a", answers.append)
-    closing = threading.Timer(0.05, gate.open.set)
-    closing.start()
-    background.close()
-    closing.join()
+    assert not background.close(0)  # it is at work
+    gate.open.set()
+    assert background.close(WITHIN)
     background.ask("b", lambda: "b", answers.append)
     QApplication.processEvents()
     assert answers == [] and not background.busy

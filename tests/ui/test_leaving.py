@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from swag_studio.project import Project
+from swag_studio.ui import closing
 from swag_studio.ui.application import Application
 from swag_studio.ui.main_window import MainWindow
 from swag_studio.ui.sources_page import SourcesPage
@@ -119,7 +120,11 @@ def test_while_a_window_is_open_a_long_step_has_all_its_time(
 
 
 def test_the_project_stays_open_while_a_page_reads(
-    qtbot: QtBot, application: Application, window: MainWindow, ends: list[str]
+    qtbot: QtBot,
+    application: Application,
+    window: MainWindow,
+    ends: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun, go_on, told = threading.Event(), threading.Event(), []
 
@@ -130,7 +135,9 @@ def test_the_project_stays_open_while_a_page_reads(
 
     window.workspace.reader.ask("a page", read, told.append)
     assert begun.wait(WITHIN)
-    window.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(closing, "MOMENT", 0.01)
+        window.close()
     assert not window.isVisible() and application.windows == [window]
     go_on.set()
     qtbot.waitUntil(lambda: bool(ends), timeout=WITHIN)
@@ -138,19 +145,24 @@ def test_the_project_stays_open_while_a_page_reads(
 
 
 def test_a_signal_while_one_is_asked_pauses(
-    application: Application, window: MainWindow, engine: StuckEngine, ends: list[str]
+    qtbot: QtBot, application: Application, window: MainWindow, engine: StuckEngine, ends: list[str]
 ) -> None:
     engine.release()
     window.close()
     assert isinstance(window.closing.box, QMessageBox)
     application.quit()
-    assert application.windows == [] and ends
+    qtbot.waitUntil(lambda: bool(ends), timeout=WITHIN)  # a page may be read for
+    assert application.windows == []
     again = application.open(window.workspace.project.root)
     assert again is not None and "Filtering was paused" in again.job_panel.latest.text()
 
 
 def test_the_end_may_come_in_the_loop_of_a_file_dialog(
-    qapp: QApplication, application: Application, window: MainWindow, ends: list[str]
+    qtbot: QtBot,
+    qapp: QApplication,
+    application: Application,
+    window: MainWindow,
+    ends: list[str],
 ) -> None:
     seen: list[bool] = []
 
@@ -162,7 +174,8 @@ def test_the_end_may_come_in_the_loop_of_a_file_dialog(
     assert isinstance(page, SourcesPage)
     QTimer.singleShot(0, end)
     page.choose()
-    assert seen == [True] and ends and page.queue.files == []
+    assert seen == [True] and page.queue.files == [] and not window.isVisible()
+    qtbot.waitUntil(lambda: bool(ends), timeout=WITHIN)  # a page may be read for
     assert application.windows == []
 
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 from sights import packet_of
+from waiting import end
 
 from swag_studio import backups
 from swag_studio import recipe as recipes
@@ -28,7 +29,7 @@ from swag_studio.ui.restoring import BackupsDialog
 from swag_studio.ui.start import StartWindow
 
 LEFT = Qt.MouseButton.LeftButton
-NOON = datetime(2026, 11, 29, 12, 0, 0)
+NOON = datetime(2020, 11, 29, 12, 0, 0)
 
 
 @pytest.fixture
@@ -75,13 +76,13 @@ def test_the_start_window_restores_the_newest_backup(
     assert start.waiting.text().startswith("Looking for") and start.remedy.isHidden()
     qtbot.waitUntil(start.remedy.isVisible)
     assert start.waiting.isHidden()
-    assert start.remedy.text() == "Restore the backup of 2026-11-29 12:00"
+    assert start.remedy.text() == "Restore the backup of 2020-11-29 12:00"
     qtbot.mouseClick(start.remedy, LEFT)
     assert "is being put back" in start.waiting.text() and start.remedy.isHidden()
     qtbot.waitUntil(lambda: bool(application.windows))
     window = in_front(application)
     assert sources(window) == ["s1"]
-    assert "The backup of 2026-11-29 12:00 is in place." in messages(window)
+    assert "The backup of 2020-11-29 12:00 is in place." in messages(window)
 
 
 def test_a_damaged_backup_is_named_and_an_older_one_offered(
@@ -258,8 +259,8 @@ def test_a_keeper_makes_one_in_its_own_thread_and_then_by_the_hour(
 ) -> None:
     keeper = Keeper(root)
     keeper._beat()
-    qtbot.waitUntil(lambda: len(backups.found(root)) == 1)
-    assert keeper._timer.interval() == 3_600_000
+    qtbot.waitUntil(lambda: not keeper._thread.busy)
+    assert len(backups.found(root)) == 1 and keeper._timer.interval() == 3_600_000
     keeper.stop()
 
 
@@ -303,7 +304,7 @@ def told(application: Application) -> list[type[QWidget]]:
 
 def leave(application: Application) -> None:
     application.quit()
-    application.shut_down()
+    end(application)
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
