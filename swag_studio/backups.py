@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from swag_studio.connections import companions, in_short
 from swag_studio.errors import ProjectError
 from swag_studio.files import make_folder
 from swag_studio.project import DATABASE, FOLDERS, project_folder, take_lock
@@ -33,6 +34,7 @@ KINDS = {"project": "backup", "before-migration": "before an update", "replaced"
 _NAME = re.compile(r"(project|before-migration|replaced)-(\d{8}-\d{6})(?:-\d+)?\.db")
 _MIGRATIONS = "_sqlite_migrations"  # a table that every project has
 _STAMP = "%Y%m%d-%H%M%S"
+_NOT_DAMAGE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_BUSY", "SQLITE_READONLY", "SQLITE_NOMEM")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,9 @@ def found(root: Path) -> list[Backup]:
 
 
 def problems(path: Path) -> list[str]:
-    """What SQLite's integrity check finds in a copy that nobody writes to; empty when whole."""
+    """What SQLite's integrity check finds in a copy that nobody writes to, in short; empty when
+    whole.
+    """
     try:
         with closing(_connect(path, "immutable=1")) as connection:
             rows = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
@@ -80,7 +84,7 @@ def problems(path: Path) -> list[str]:
         return [str(error)]
     if rows == ["ok"]:
         return [] if _MIGRATIONS in tables else ["no project's tables are in it"]
-    return rows
+    return [in_short(rows)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +102,17 @@ class Newest:
         return f"{'Newer, but damaged' if self.backup else 'No copy is whole. Damaged'}: {names}."
 
 
-def newest_whole(root: Path) -> Newest:
-    """The newest backup that passes the check, to be offered for a restore. Reads whole copies."""
+def newest_whole(root: Path, now: datetime | None = None) -> Newest:
+    """The newest backup that passes the check, to be offered for a restore. Reads whole copies.
+
+    One from the future, made while a clock was wrong, comes after all others: nobody knows what it
+    is newer than. A day more is no future, for who travelled west.
+    """
+    refuse_file(root)
     damaged: list[Backup] = []
-    for backup in (b for b in found(root) if b.kind != "replaced"):
+    future = (now or datetime.now()) + DAILY
+    candidates = [b for b in found(root) if b.kind != "replaced"]
+    for backup in sorted(candidates, key=lambda b: b.made > future):  # stable: newest first
         if not problems(backup.path):
             return Newest(backup, tuple(damaged))
         damaged.append(backup)
@@ -114,7 +125,7 @@ def newest_whole(root: Path) -> Newest:
 def keep(root: Path, every: timedelta = DAILY, now: datetime | None = None) -> Backup | None:
     """Makes a backup if the last is older than `every` and the database changed since; rotates.
 
-    Raises ProjectError when the database is damaged, OSError when the disk does not play along.
+    Raises ProjectError when the database is damaged or the disk does not play along.
     """
     now = now or datetime.now()
     if not due(root, every, now):
@@ -142,13 +153,25 @@ def due(root: Path, every: timedelta, now: datetime) -> bool:
 def make(root: Path, now: datetime | None = None) -> Backup:
     """Copies the database beside whoever writes to it, and verifies the copy before it counts.
 
-    Raises ProjectError when the folder is no project, its database is damaged, or a file stands
-    where backups go.
+    Raises ProjectError when the folder is no project, its database is damaged, a file stands where
+    backups go, or the disk does not play along.
     """
-    _make_folder(project_folder(root))
+    root = project_folder(root)
+    try:
+        return _make(root, now or datetime.now())
+    except (OSError, sqlite3.DatabaseError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ProjectError(
+            f"No backup was made in {root / FOLDER} ({reason}); the earlier ones are kept. See to "
+            "the disk and its permissions, and back up again."
+        ) from error
+
+
+def _make(root: Path, now: datetime) -> Backup:
+    _make_folder(root)
     for leftover in (root / FOLDER).glob(".*.tmp*"):  # of one that was killed
         leftover.unlink(missing_ok=True)
-    target = root / FOLDER / f"project-{(now or datetime.now()).strftime(_STAMP)}.db"
+    target = root / FOLDER / f"project-{now.strftime(_STAMP)}.db"
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         wrong = _copy(root / DATABASE, temporary)
@@ -160,7 +183,8 @@ def make(root: Path, now: datetime | None = None) -> Backup:
             )
         temporary.replace(target)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
     return next(b for b in found(root) if b.path == target)
 
 
@@ -188,7 +212,8 @@ def restore(root: Path, name: str, now: datetime | None = None) -> Restored:
 
     The project must not be open anywhere. A kill at any moment leaves the old database, the new
     one, or none, which a further restore mends. Raises ProjectError when there is no such backup,
-    or it is damaged, or from a newer version of the program, or the project is in use.
+    or it is damaged, or from a newer version of the program, or the project is in use; OSError and
+    sqlite3.DatabaseError when the disk does not play along.
     """
     chosen = next((b for b in found(root) if b.name == name), None)
     if chosen is None:
@@ -205,7 +230,7 @@ def restore(root: Path, name: str, now: datetime | None = None) -> Restored:
         replaced = _put_aside(root, now or datetime.now())
         fresh.replace(root / DATABASE)
     finally:
-        for path in (fresh, *_companions(fresh)):
+        for path in (fresh, *companions(fresh)):
             path.unlink(missing_ok=True)
         (root / "lock.json").unlink(missing_ok=True)
         lock.release()
@@ -234,28 +259,32 @@ def _put_aside(root: Path, now: datetime) -> Path | None:
     database = root / DATABASE
     _make_folder(root)
     target, count = root / FOLDER / f"replaced-{now.strftime(_STAMP)}.db", 1
-    while target.exists() or any(path.exists() for path in _companions(target)):
+    while target.exists() or any(path.exists() for path in companions(target)):
         count += 1
         target = root / FOLDER / f"replaced-{now.strftime(_STAMP)}-{count}.db"
     was_there = database.exists()
     if was_there:
         database.replace(target)
-    log, index = _companions(database)
+    log, index = companions(database)
     if log.exists():
-        log.replace(_companions(target)[0])
+        log.replace(companions(target)[0])
     index.unlink(missing_ok=True)
     return target if was_there else None
 
 
 def _make_folder(root: Path) -> None:
     """The backups folder of a project, unless a file stands there."""
-    try:
-        make_folder(root / FOLDER)
-    except FileExistsError:
+    refuse_file(root)
+    make_folder(root / FOLDER)
+
+
+def refuse_file(root: Path) -> None:
+    """Raises ProjectError when a file stands where a project's backups go."""
+    if (root / FOLDER).exists() and not (root / FOLDER).is_dir():
         raise ProjectError(
             f"{root / FOLDER} is a file, and backups need a folder there. Move it away and try "
             "again."
-        ) from None
+        )
 
 
 def _unknown(root: Path) -> tuple[str, ...]:
@@ -267,13 +296,18 @@ def _unknown(root: Path) -> tuple[str, ...]:
 
 
 def _copy(source: Path, target: Path) -> list[str]:
-    """A consistent copy as one plain file, on the disk; what is wrong with it, if anything."""
+    """A consistent copy as one plain file, on the disk; what is wrong with it, if anything.
+
+    Raises sqlite3.DatabaseError when the disk is at fault and not what is on it.
+    """
     target.unlink(missing_ok=True)
     try:
         with closing(_connect(source, "mode=ro")) as one, closing(sqlite3.connect(target)) as other:
             one.backup(other)  # in one step: nobody who writes makes it start again
             other.execute("PRAGMA journal_mode = DELETE")  # no log beside it
     except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorname", "").startswith(_NOT_DAMAGE):
+            raise
         return [str(error)]
     if wrong := problems(target):
         return wrong
@@ -284,8 +318,3 @@ def _copy(source: Path, target: Path) -> list[str]:
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, timeout=30.0)
-
-
-def _companions(database: Path) -> tuple[Path, Path]:
-    """SQLite's log and its index beside a database."""
-    return Path(f"{database}-wal"), Path(f"{database}-shm")

@@ -8,6 +8,7 @@ the schema's migrations, not what the tables hold.
 from __future__ import annotations
 
 import itertools
+import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +33,18 @@ def sliced(rows: Iterable[T], size: int = SLICE) -> Iterator[list[T]]:
         yield part
 
 
+def companions(database: Path) -> tuple[Path, Path]:
+    """SQLite's log and its index beside a database."""
+    return Path(f"{database}-wal"), Path(f"{database}-shm")
+
+
+def in_short(rows: Sequence[str]) -> str:
+    """What SQLite's integrity check found: the first fault, and how many more there are."""
+    faults = [line for row in rows for line in str(row).splitlines() if not line.startswith("***")]
+    more = f", and {len(faults) - 1:,} more" if len(faults) > 1 else ""
+    return f"{faults[0] if faults else 'not what SQLite expects'}{more}"
+
+
 class Connections:
     """The connections to one database. Methods may be called from any thread."""
 
@@ -53,6 +66,9 @@ class Connections:
 
     def _connect(self) -> Database:
         mode = "ro" if self.readonly else "rwc"
+        fixed = self.readonly and not os.access(self.path.parent, os.W_OK)
+        if fixed and not any(path.exists() for path in companions(self.path)):
+            mode = "ro&immutable=1"  # else SQLite would make an index of its log beside it
         try:
             connection = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode={mode}",
@@ -69,6 +85,11 @@ class Connections:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.DatabaseError as error:
             told = f"{self.path} cannot be opened as a project database ({error})."
+            if fixed and error.sqlite_errorname.startswith("SQLITE_CANTOPEN"):
+                raise ProjectError(
+                    f"{told} Its folder may not be written to, and what was written last is still "
+                    "in the log beside it: copy the project to where you may write, and open that."
+                ) from None
             if not damaged(error):
                 raise ProjectError(told) from None
             raise DatabaseError(
@@ -175,9 +196,9 @@ class Connections:
         copy.close()
 
     def problems(self) -> list[str]:
-        """SQLite's own integrity check; empty when the database is whole."""
+        """SQLite's own integrity check, in short; empty when the database is whole."""
         try:
             rows = [next(iter(row.values())) for row in self._query("PRAGMA integrity_check")]
         except sqlite3.DatabaseError as error:
-            return [f"project.db: {error}"]
-        return [] if rows == ["ok"] else [f"project.db: {row}" for row in rows]
+            return [f"project.db: damaged ({error})"]
+        return [] if rows == ["ok"] else [f"project.db: damaged ({in_short(rows)})"]

@@ -95,6 +95,7 @@ _DATABASE = (
         "Backups, or in a terminal swag-studio backups PROJECT --restore newest",
     ),
 )
+_GARBLED = "Could not decode to UTF-8"  # what Python says of it, with the text of the data
 
 
 def _errnos(names: str) -> frozenset[int]:
@@ -118,7 +119,9 @@ def damaged(error: BaseException) -> bool:
     """Whether it says that a project's database is missing, is none, or does not hold together."""
     if isinstance(error, sqlite3.DatabaseError):
         name = getattr(error, "sqlite_errorname", "") or ""
-        return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"))
+        return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")) or str(
+            error
+        ).startswith(_GARBLED)
     return isinstance(error, DatabaseError)
 
 
@@ -134,6 +137,8 @@ def misfortune(error: BaseException) -> str:
     text = str(error)
     if isinstance(error, sqlite3.DatabaseError):
         name = getattr(error, "sqlite_errorname", "") or ""
+        if text.startswith(_GARBLED):
+            name = "SQLITE_CORRUPT"
         for wanted, piece, told in _DATABASE:
             if name.startswith(wanted) or (piece and piece in text):
                 return told

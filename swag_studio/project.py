@@ -25,7 +25,14 @@ from pathlib import Path
 import filelock
 
 from swag_studio import integrity, outside
-from swag_studio.errors import DatabaseError, ProjectError, RecipeError, gone, lost_project
+from swag_studio.errors import (
+    DatabaseError,
+    ProjectError,
+    RecipeError,
+    gone,
+    lost_project,
+    misfortune,
+)
 from swag_studio.files import make_folder, read_json, write_json, write_text
 from swag_studio.integrity import Look
 from swag_studio.pool import Pool
@@ -95,7 +102,7 @@ class Project:
         database = root / DATABASE
         if not database.is_file() or database.stat().st_size == 0:
             raise DatabaseError(
-                f"{database} is missing. Put its newest whole backup in its place: "
+                f"{database} is missing or empty. Put its newest whole backup in its place: "
                 f"swag-studio backups {root} --restore newest"
             )
         lock = None if readonly else take_lock(root)
@@ -358,7 +365,9 @@ def take_lock(root: Path) -> filelock.BaseFileLock:
         ) from None
     except OSError as error:
         lock.release()
-        raise ProjectError(f"{root} cannot be locked: {error.strerror or error}.") from None
+        raise ProjectError(
+            misfortune(error) or f"{root} cannot be locked: {error.strerror or error}."
+        ) from None
     return lock
 
 

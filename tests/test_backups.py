@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from swag_studio import backups, cli
 from swag_studio import recipe as recipes
 from swag_studio.backups import Backup
+from swag_studio.connections import in_short
 from swag_studio.errors import ProjectError
 from swag_studio.project import Project
 from swag_studio.records import Caption, SourceInfo
 from swag_studio.store import Store
 
-NOON = datetime(2026, 11, 29, 12, 0, 0)
+NOON = datetime(2020, 11, 29, 12, 0, 0)
 DAY = timedelta(days=1)
 
 
@@ -377,7 +378,7 @@ def test_where_no_copy_is_whole_they_are_named(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["backups", str(root), "--restore", "newest"]) == 1
-    assert "has no backup to restore. It has none." in capsys.readouterr().err
+    assert "has no backup to restore. None was made yet." in capsys.readouterr().err
     made = backups.make(root, NOON)
     fill_with_junk(made.path)
     assert cli.main(["backups", str(root), "--restore", "newest"]) == 1
@@ -428,3 +429,79 @@ def test_a_database_that_a_check_finds_damaged_says_so_too(
     out = capsys.readouterr().out
     assert "project.db: row 3 is torn" in out
     assert f"swag-studio backups {root} --restore newest" in out
+
+
+# --- a disk that does not play along -----------------------------------------------------------
+
+
+class Filling(sqlite3.Connection):
+    """A connection whose copy meets a full disk: SQLite's own error, by a limit on pages."""
+
+    def backup(self, target: sqlite3.Connection, **_: object) -> None:  # type: ignore[override]
+        target.execute("PRAGMA max_page_count = 1")
+        target.execute("CREATE TABLE filling (text)")
+        target.execute("INSERT INTO filling VALUES (zeroblob(100000))")
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        backups,
+        "_connect",
+        lambda path, how: sqlite3.connect(
+            f"{path.absolute().as_uri()}?{how}", uri=True, factory=Filling
+        ),
+    )
+
+
+@pytest.mark.usefixtures("full")
+def test_a_full_disk_is_no_damage(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else a person would be told to put an old copy in the place of what they have."""
+    assert cli.main(["backups", str(root), "--make"]) == 1
+    told = capsys.readouterr().err
+    assert "full" in told and "No backup was made" in told
+    assert "damaged" not in told and "--restore" not in told
+    assert list((root / "backups").iterdir()) == []
+
+
+def test_a_restore_onto_a_full_disk_changes_nothing(
+    root: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, before = backups.make(root), (root / "project.db").read_bytes()
+    request.getfixturevalue("full")
+    assert cli.main(["backups", str(root), "--restore", made.name]) == 1
+    told = capsys.readouterr().err
+    assert "The disk is full." in told and "damaged" not in told
+    assert (root / "project.db").read_bytes() == before
+    assert list((root / "backups").iterdir()) == [made.path]
+
+
+def test_the_newest_is_not_one_from_a_future_that_a_wrong_clock_saw(root: Path) -> None:
+    future, past, journey = (NOON + step for step in (1000 * DAY, -DAY, DAY / 2))
+    for moment in (future, past):
+        backups.make(root, moment)
+    assert (found := backups.newest_whole(root, NOON).backup) and found.made == past
+    backups.make(root, journey)
+    assert (found := backups.newest_whole(root, NOON).backup) and found.made == journey
+    early = backups.newest_whole(root, past - 9 * DAY).backup  # the clock was set back instead
+    assert early and early.made == future
+
+
+def test_of_many_faults_the_first_is_told() -> None:
+    rows = [
+        "*** in database main ***\nOn tree page 2 cell 7: torn\nPage 3: never used",
+        "row 1 lost",
+    ]
+    assert in_short(rows) == "On tree page 2 cell 7: torn, and 2 more"
+    assert in_short(rows[1:]) == "row 1 lost"
+    assert "\n" not in in_short(["*** in database main ***\n"])
+
+
+def test_text_that_is_none_any_more_is_told_as_damage_without_it(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with sqlite3.connect(root / "project.db") as connection:
+        connection.execute("UPDATE sources SET file = CAST(x'736563726574ff' AS TEXT)")
+    assert cli.main(["status", str(root)]) == 1
+    told = capsys.readouterr()
+    assert "database is damaged" in told.err and "secret" not in told.err + told.out

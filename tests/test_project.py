@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from swag_studio import recipe as recipes
+from swag_studio.connections import companions
 from swag_studio.errors import ProjectError, RecipeError, UserError
 from swag_studio.pool import Pool, PoolLayout, Rows
 from swag_studio.project import FOLDERS, Project
@@ -331,3 +333,39 @@ def test_check_names_what_is_missing_or_damaged(project: Project) -> None:
     assert project.check()[1] == "pool/v1/pool.json: damaged"
     (project.folder(artifact) / "pool.json").unlink()
     assert project.check()[1] == "pool/v1/pool.json: missing"
+
+
+def test_a_project_on_a_medium_that_cannot_be_written_to_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite would make an index of its log beside the database, and there it cannot."""
+    root = tmp_path / "p.swag"
+    Project.create(root, DEMO).close()
+    files = companions(root / "project.db")
+    with Project.open(root, readonly=True):
+        assert files[1].exists()
+    for file in files:
+        file.unlink(missing_ok=True)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with Project.open(root, readonly=True) as project:
+        assert project.check() == [] and not any(file.exists() for file in files)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(errno.ENOSPC, "The disk is full."), (errno.EROFS, "may not be used (read-only file system)")],
+)
+def test_a_lock_that_cannot_be_written_says_why_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+) -> None:
+    def fail(path: Path, value: object) -> None:
+        raise OSError(number, os.strerror(number), str(path))
+
+    root = tmp_path / "p.swag"
+    Project.create(root, DEMO).close()
+    with monkeypatch.context() as patched:
+        patched.setattr("swag_studio.project.write_json", fail)
+        with pytest.raises(ProjectError) as error:
+            Project.open(root)
+    assert said in str(error.value) and "run again" in str(error.value)
+    Project.open(root).close()  # and nothing holds it

@@ -28,6 +28,7 @@ def backups(
     if restore and make:
         raise UserError("Make a backup or restore one, not both: a restore keeps the present one.")
     project = project_folder(project)
+    copies.refuse_file(project)
     out = reporter(json)
     done: dict[str, Any] = {}
     if make:
@@ -38,7 +39,7 @@ def backups(
             newest = copies.newest_whole(project)
             done["damaged"] = [backup.name for backup in newest.damaged]
             if newest.backup is None:
-                why = newest.skipped() or "It has none."
+                why = newest.skipped() or "None was made yet."
                 raise ProjectError(f"{project} has no backup to restore. {why}")
             if newest.damaged:
                 out.say(newest.skipped(), level="warning")
