@@ -7,7 +7,7 @@ on the disk; what concerns many is counted and written in the reading thread.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -46,6 +46,7 @@ _LOG_COLUMNS = (
 )
 
 Work = Callable[[Curator, str], Batch | None]  # a curator, a context's id
+At = tuple[int, str]  # version, context id
 
 
 class Actions(QObject):
@@ -55,6 +56,7 @@ class Actions(QObject):
     refused = Signal()  # what is shown must be shown as it is in the store
     told = Signal(str, str)  # text, role
     named = Signal(str)  # who works here
+    drafted = Signal()  # something half written was finished or given up
 
     def __init__(self, store: Store, reader: Background, parent: QWidget) -> None:
         super().__init__(parent)
@@ -83,9 +85,8 @@ class Actions(QObject):
         dialog.open()
         return dialog
 
-    def _as_curator(self, then: Callable[[Curator], None]) -> None:
-        """Calls `then` with who works here, as soon as that is known."""
-        version = self.version
+    def _as_curator(self, version: int, then: Callable[[Curator], None]) -> None:
+        """Calls `then` with who works here on a run, as soon as that is known."""
 
         def go() -> None:
             then(Curator(self.store, version, curating.who(self.store)))
@@ -97,11 +98,26 @@ class Actions(QObject):
 
     # --- one context ---------------------------------------------------------------------
 
-    def do(self, work: Work, refused: Callable[[str], None] | None = None) -> None:
-        """Makes a change of the context that is shown; tells what was done, or why not."""
-        if self.detail is None:
+    @property
+    def shown(self) -> At | None:
+        """The context that is shown, and of which run."""
+        return (self.version, self.detail.row.context_id) if self.detail is not None else None
+
+    def do(
+        self,
+        work: Work,
+        at: At | None = None,
+        refused: Callable[[str], None] | None = None,
+        made: Callable[[], None] | None = None,
+    ) -> None:
+        """Makes a change of a context, by itself of the one that is shown; tells what was done.
+
+        `made` is called before anyone hears of it, `refused` with the reason why it is not.
+        """
+        at = at or self.shown
+        if at is None:
             return
-        context = self.detail.row.context_id
+        version, context = at
 
         def go(curator: Curator) -> None:
             try:
@@ -116,9 +132,11 @@ class Actions(QObject):
                     self.told.emit(words, "bad")
                 self.refused.emit()
             else:
+                if made is not None:
+                    made()
                 self._tell(batch)
 
-        self._as_curator(go)
+        self._as_curator(version, go)
 
     def _tell(self, batch: Batch | None) -> None:
         if batch is None:
@@ -130,28 +148,46 @@ class Actions(QObject):
 
     def comment(self, text: str) -> None:
         """Keeps a comment, and its draft no more."""
-        self.do(lambda curator, id: curator.comment(id, text))
-        self.keep_draft(COMMENT, "")
+        at = self.shown
+        self.do(
+            lambda curator, id: curator.comment(id, text),
+            at,
+            made=lambda: self.keep_draft(COMMENT, "", at),
+        )
 
-    def keep_draft(self, place: int, text: str, context: str = "") -> None:
+    def keep_draft(self, place: int, text: str, at: At | None = None) -> None:
         """Keeps what is half written in a place of a context, else of the one that is shown."""
-        context = context or (self.detail.row.context_id if self.detail else "")
-        if context:
-            where = (self.version, context, place)
+        at = at or self.shown
+        if at is not None:
+            where = (*at, place)
             curating.keep_draft(self.store, where, text)
             self.drafts[where] = text
+            if not text:
+                self.drafted.emit()
+
+    def know_drafts(self, kept: Mapping[curating.Where, str]) -> None:
+        """What the store had when it was read; what was typed or given up since stays so."""
+        self.drafts = {**kept, **self.drafts}
+
+    def unfinished(self, version: int) -> list[curating.Where]:
+        """Where edits of a run's endings were typed and not saved."""
+        left = (where for where, text in self.drafts.items() if text)
+        return [where for where in left if where[0] == version and where[2] != COMMENT]
 
     def draft(self, place: int) -> str:
         """What was typed there and not saved."""
-        assert self.detail is not None
-        return self.drafts.get((self.version, self.detail.row.context_id, place), "")
+        assert self.shown is not None
+        return self.drafts.get((*self.shown, place), "")
 
     def edit(self, place: int) -> EditDialog | None:
-        """Opens the text of an ending. It closes when the text is written, and not before."""
-        detail = self.detail
+        """Opens the text of an ending. It closes when the text is written, and not before.
+
+        Whatever is shown behind it by then, it is the text of this context.
+        """
+        detail, at = self.detail, self.shown
         if detail is None:
             return None
-        context, ending = detail.row.context_id, detail.endings[place].ending
+        ending = detail.endings[place].ending
         others = [e.ending.text for e in detail.endings if e.place != place]
         dialog = EditDialog(
             beginning_of(detail),
@@ -162,21 +198,26 @@ class Actions(QObject):
             self._parent,
         )
 
-        def decided(text: str) -> None:
-            before = len(self.store.batches())
-            self.do(lambda curator, id: curator.edit_text(id, place, text), dialog.refuse)
-            if len(self.store.batches()) > before:
-                dialog.accept()
-                self.keep_draft(place, "", context)
+        closed: list[int] = []
+        dialog.finished.connect(closed.append)
 
-        dialog.decided.connect(decided)
-        dialog.draft.connect(lambda text: self.keep_draft(place, text, context))
+        def written() -> None:
+            if not closed:
+                dialog.accept()
+            self.keep_draft(place, "", at)
+
+        dialog.decided.connect(
+            lambda text: self.do(
+                lambda curator, id: curator.edit_text(id, place, text), at, dialog.refuse, written
+            )
+        )
+        dialog.draft.connect(lambda text: self.keep_draft(place, text, at))
         dialog.open()
         return dialog
 
     def replace(self, place: int) -> ReplaceDialog | None:
         """Opens the candidates that may stand in the place of an ending."""
-        detail, readers = self.detail, self.readers
+        detail, readers, at = self.detail, self.readers, self.shown
         if detail is None or readers is None:
             return None
         text = detail.endings[place].ending.text
@@ -187,8 +228,8 @@ class Actions(QObject):
 
         def candidates() -> tuple[tuple[str, ...], list[Offer]]:
             pool = readers.pool()
-            at = pool.place_of(detail.row.context_id)
-            return pool.feature_names, [] if at is None else offers(pool.endings(at), taken)
+            there = pool.place_of(detail.row.context_id)
+            return pool.feature_names, [] if there is None else offers(pool.endings(there), taken)
 
         def show(result: tuple[tuple[str, ...], list[Offer]]) -> None:
             if not closed:
@@ -203,7 +244,7 @@ class Actions(QObject):
 
         def decided(text: str) -> None:
             dialog.accept()
-            self.do(lambda curator, id: curator.replace(id, place, text, kind))
+            self.do(lambda curator, id: curator.replace(id, place, text, kind), at)
 
         dialog.decided.connect(decided)
         self.reader.ask("review.offers", candidates, show, fail)
@@ -212,7 +253,7 @@ class Actions(QObject):
 
     # --- many contexts -------------------------------------------------------------------
 
-    def bulk(self, ids: Ids, change: Change) -> None:
+    def bulk(self, version: int, ids: Ids, change: Change) -> None:
         """Shows what a change of these rows would do; it is made as one step when confirmed."""
         if not len(ids):
             self.told.emit("No context is chosen.", "muted")
@@ -254,7 +295,7 @@ class Actions(QObject):
             self.reader.ask(key, preview, previewed, failed)
             dialog.open()
 
-        self._as_curator(go)
+        self._as_curator(version, go)
 
     # --- the log -------------------------------------------------------------------------
 

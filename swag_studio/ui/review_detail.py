@@ -74,10 +74,11 @@ class EndingsTable(QTableWidget):
         self._fitting.timeout.connect(self._fit_rows)
         header.sectionResized.connect(lambda *_: self._fitting.start())
         self._places: list[int] = []
+        self._rows: list[tuple[Shown, str]] = []
 
     def show_endings(self, rows: Sequence[tuple[Shown, str]]) -> None:
         """(ending, when it came in), by rank; the chosen ending stays so."""
-        kept = self.place
+        kept, self._rows = self.place, list(rows)
         self._places = [shown.place for shown, _ in rows]
         self.setRowCount(len(rows))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
@@ -118,9 +119,10 @@ class EndingsTable(QTableWidget):
 
     def _move_to(self, row: int, to: int) -> None:
         if 0 <= row < len(self._places) and 0 <= to < len(self._places) and row != to:
-            places = [*self._places]
-            places.insert(to, places.pop(row))
-            self.ranked.emit(places)
+            rows = [*self._rows]
+            rows.insert(to, rows.pop(row))
+            self.show_endings(rows)  # at once: the next key moves on from here
+            self.ranked.emit(self._places)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """A row was let go over another: it takes that place. Qt itself moves nothing."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
@@ -26,17 +26,19 @@ from swag_studio.ui.review_actions import Actions
 from swag_studio.ui.review_detail import NO_CONTEXT, DetailPanel
 from swag_studio.ui.review_dialogs import label
 from swag_studio.ui.review_filters import FilterBar, options_of
+from swag_studio.ui.review_making import Making
 from swag_studio.ui.review_reading import (
     About,
     Beside,
     Detail,
+    Listed,
     Readers,
     human_work_of,
     read,
     read_about,
     read_beside,
+    read_listed,
 )
-from swag_studio.ui.review_table import Ids
 from swag_studio.ui.review_table_panel import TablePanel
 from swag_studio.ui.run_bar import RunPicker
 from swag_studio.ui.undo import CURATED
@@ -52,8 +54,6 @@ HINT = (
     "In the table: 1 to 6 flag, X excludes, Ctrl+A chooses all that is shown. In the list of "
     "endings: Alt+Up and Alt+Down rank, F2 edits, R replaces. Ctrl+Z takes any step back."
 )
-ROWS = 60  # rows that are read with the ids, on each side of the one that is looked at
-PULL = 0.2  # seconds of building the table between two looks at what else is to be read
 _CONCERN = frozenset(
     {"curated", "judgements", "assignments", "endings", "artifacts", "annotators", "verdicts"}
 )
@@ -74,7 +74,8 @@ class ReviewPage(Page):
         self._stale = True  # something may be new since it was read
         self._opened = 0  # the version whose table is shown
         self._looked_at = -1  # the id of the row
-        self._making: tuple[int, Iterator[int]] | None = None  # a version whose table is made now
+        self._making = Making(workspace.reader)
+        self._narrow = ReviewFilter()  # which rows were asked for last
         self._wanted = ""  # a context to look at, until it is shown
         self._edit_next: tuple[str, int] | None = None  # context and place, once it is shown
         self._other = 0  # an older version with human work on it
@@ -140,6 +141,7 @@ class ReviewPage(Page):
         curation, detail, notes = self.curation, self.detail, self.detail.notes
         curation.done.connect(lambda: self.workspace.bridge.changed.emit(CURATED))
         curation.refused.connect(self._ask_detail)
+        curation.drafted.connect(self._show_unfinished)
         curation.named.connect(self._show_name)
         curation.told.connect(self.panel.tell)
         self.who.clicked.connect(lambda: curation.ask_name())
@@ -200,7 +202,10 @@ class ReviewPage(Page):
         self._open(run)
 
     def show_version(self, version: int) -> None:
-        """Shows another run of the filter."""
+        """Shows another run of the filter. Nothing can be done to the rows of the one before."""
+        if version != self.version:
+            self.table.empty = "Reading the contexts …"
+            self.table.show_ids(self.table.rows_model.ids[:0], (), -1, 0)
         self.version, self._looked_at = version, -1
         self._look()
 
@@ -230,7 +235,10 @@ class ReviewPage(Page):
                     self._make(artifact)
 
         self.workspace.reader.ask(
-            "review.ready", lambda: self.store.review_ready(version), opened, self._failed
+            "review.ready",
+            lambda: self.store.review_ready(version),
+            opened,
+            partial(self._failed, version),
         )
 
     def _show_table(self) -> None:
@@ -240,53 +248,34 @@ class ReviewPage(Page):
         self._ask_rows()
 
     def _make(self, artifact: Artifact) -> None:
-        """Has the table made, a little at a time, so that other pages are read for meanwhile.
+        """Has the table made, if it is not being made."""
+        total, jobs, project = (
+            artifact.summary.get("contexts", 0),
+            self.workspace.jobs,
+            self.workspace.project,
+        )
 
-        Once: a second making would take away the rows that the first one wrote and that are shown.
-        """
-        version, total = artifact.version, artifact.summary.get("contexts", 0)
-        if self._making is not None and self._making[0] == version:
-            return
-        building = self.workspace.jobs.review(self.workspace.project, version)
-        making = self._making = (version, building)
-
-        def pull() -> int | None:
-            until = time.monotonic() + PULL
-            for done in building:
-                if time.monotonic() > until:
-                    return done
-            return None
-
-        def pulled(done: int | None) -> None:
-            if self._making is not making:
-                return  # another one is made now
-            if version != self.version or done is None:
-                self._making = None
-            if version == self.version:  # else this one is made when it is asked for again
+        def made(version: int, done: int | None) -> bool:
+            if version == self.version:
                 if done is None:
                     self._show_table()
                 else:
-                    go_on(f"Listing the contexts, once: {done:,} of {total:,} …")
+                    self._say(f"Listing the contexts, once: {done:,} of {total:,} …")
+            return version == self.version
 
-        def failed(text: str) -> None:
-            if self._making is making:
-                self._making = None
-                self._failed(text)
-
-        def go_on(text: str) -> None:
-            self._say(text)
-            self.workspace.reader.ask("review.build", pull, pulled, failed)
-
-        go_on("Listing the contexts, once …")
+        version = artifact.version
+        if self._making.begin(version, lambda: jobs.review(project, version), made, self._failed):
+            self._say("Listing the contexts, once …")
 
     def _say(self, text: str, role: str = "muted") -> None:
         self.words.setText(text)
         set_role(self.words, role)
         self.stack.show_only(self.worded)
 
-    def _failed(self, text: str) -> None:
-        self._opened = 0
-        self._say(text, "bad")
+    def _failed(self, version: int, text: str) -> None:
+        if version == self.version:
+            self._opened = 0
+            self._say(text, "bad")
 
     # --- what the filters offer -------------------------------------------------------------
 
@@ -299,13 +288,12 @@ class ReviewPage(Page):
     def _show_about(self, version: int, about: About) -> None:
         if version != self.version:
             return
-        self._total, self.curation.drafts = about.total, dict(about.drafts)
+        self._total = about.total
+        self.curation.know_drafts(about.drafts)
         self.table.rows_model.sources = about.files
         self.filters.offer(options_of(about.values, about.files, about.people))
         self.filters.show_count(self.table.rows_model.rowCount(), self._total)
-        left = [where for where in about.drafts if where[0] == version and where[2] != COMMENT]
-        self.unfinished.setText(f"Go on with {count(len(left), 'unfinished edit')} …")
-        self.unfinished.setVisible(bool(left))
+        self._show_unfinished()
         others = {v: work for v, work in about.work.items() if v < version}
         self.warning.setVisible(bool(others))
         self.other.setVisible(bool(others))
@@ -313,6 +301,11 @@ class ReviewPage(Page):
             self.warning.setText("⚠ " + human_work_of(others))
             self._other = max(others)
             self.other.setText(f"Show run {self._other}")
+
+    def _show_unfinished(self) -> None:
+        left = self.curation.unfinished(self.version)
+        self.unfinished.setText(f"Go on with {count(len(left), 'unfinished edit')} …")
+        self.unfinished.setVisible(bool(left))
 
     def _show_name(self, name: str) -> None:
         self.who.setText(f"You are {name} …" if name else "Your name …")
@@ -324,56 +317,57 @@ class ReviewPage(Page):
         if self._opened != self.version:
             return
         store, version, narrow = self.store, self.version, self.filters.filter
-        model, looked_at, wanted = self.table.rows_model, self._looked_at, self._wanted
-        field, descending = model.sort_field, model.descending
-        place = max(0, self.table.currentIndex().row())
+        model, wanted = self.table.rows_model, self._wanted
+        order = model.sort_field, model.descending
+        look_at = wanted, self._looked_at, max(0, self.table.currentIndex().row())
+        self._narrow = narrow
 
-        def rows() -> tuple[Ids, list[ReviewRow], int]:
-            id = (store.review_id(version, wanted) or -1) if wanted else looked_at
-            ids = store.review_ids(version, narrow, field, descending)
-            there = (ids == id).nonzero()[0]
-            at = int(there[0]) if len(there) else min(place, max(0, len(ids) - 1))
-            return ids, store.review_rows(ids[max(0, at - ROWS) : at + ROWS].tolist()), id
-
-        def show(result: tuple[Ids, list[ReviewRow], int]) -> None:
-            if version != self.version:
-                return
-            ids, read, id = result
-            if wanted == self._wanted:  # else the one that is wanted since has its own reading
+        def show(listed: Listed) -> None:
+            if version != self.version or narrow != self._narrow:
+                return  # what is wanted since has its own reading
+            if wanted == self._wanted:
                 self._wanted = ""
+            at = listed.looked_at if wanted else self._looked_at  # one may have walked on since
             self.table.empty = "No context fits this filter." if self._total else ""
-            self.filters.show_count(len(ids), max(self._total, len(ids)))
-            self.table.show_ids(ids, read, id, place)
+            self.filters.show_count(len(listed.ids), max(self._total, len(listed.ids)))
+            place = max(0, self.table.currentIndex().row())
+            self.table.show_ids(listed.ids, listed.around, at, place)
 
-        self.workspace.reader.ask("review.ids", rows, show, self._failed)
+        self.workspace.reader.ask(
+            "review.ids",
+            lambda: read_listed(store, version, narrow, order, look_at),
+            show,
+            partial(self._failed, version),
+        )
 
     def _ask_missing(self, first: int, last: int) -> None:
         """Reads rows that came on the screen."""
         model = self.table.rows_model
-        ids, lacking = model.ids, model.lacking(first, last)
+        ids, lacking, version = model.ids, model.lacking(first, last), self.version
 
         def show(rows: list[ReviewRow]) -> None:
             if model.ids is ids:
                 model.put_rows(rows, first, last)
                 current = self.table.currentIndex().row()
-                if first <= current < last and self._looked_at != int(ids[current]):
+                if first <= current < last and int(ids[current]) in lacking:
                     self._walked(current)
 
         if lacking:
             self.workspace.reader.ask(
-                "review.rows", lambda: self.store.review_rows(lacking), show, self._failed
+                "review.rows",
+                lambda: self.store.review_rows(lacking),
+                show,
+                partial(self._failed, version),
             )
 
     # --- the context that is looked at -------------------------------------------------------
 
     def _walked(self, place: int) -> None:
-        row = self.table.rows_model.row(place)
-        if row is not None:
-            self._looked_at = row.id
-            self._ask_detail()
-        elif place < 0:
-            self.curation.detail = None
-            self.detail.show_words(NO_CONTEXT)
+        if place < 0:
+            self._show_no_detail(NO_CONTEXT)
+            return
+        self._looked_at = int(self.table.rows_model.ids[place])
+        self._ask_detail()  # of a row that is not in memory: once it is
 
     def _ask_detail(self) -> None:
         row = self.table.rows_model.row(self.table.currentIndex().row())
@@ -381,22 +375,32 @@ class ReviewPage(Page):
         if row is None or readers is None:
             return
 
-        def show(detail: Detail) -> None:
-            if version == self.version and row.id == self._looked_at:
-                self._show_detail(detail)
+        def if_here(show: Callable[[Any], None]) -> Callable[[Any], None]:
+            """Shows an answer unless another context is looked at by then."""
 
-        def show_beside(beside: Beside) -> None:
-            if version == self.version and row.id == self._looked_at:
-                self.detail.show_beside(beside)
+            def shown(answer: Any) -> None:
+                if version == self.version and row.id == self._looked_at:
+                    show(answer)
+
+            return shown
 
         ask = self.workspace.reader.ask
-        ask("review.detail", lambda: read(store, version, row), show, self.detail.show_words)
+        ask(
+            "review.detail",
+            lambda: read(store, version, row),
+            if_here(self._show_detail),
+            if_here(self._show_no_detail),
+        )
         ask(
             "review.beside",
             lambda: read_beside(readers, version, row.context_id),
-            show_beside,
-            lambda text: show_beside(Beside(trouble=text)),
+            if_here(self.detail.show_beside),
+            if_here(lambda text: self.detail.show_beside(Beside(trouble=text))),
         )
+
+    def _show_no_detail(self, text: str) -> None:
+        self.detail.show_words(text)  # it has a comment kept, of the context that was shown
+        self.curation.detail = None
 
     def _show_detail(self, detail: Detail) -> None:
         other = self.curation.detail
@@ -404,16 +408,16 @@ class ReviewPage(Page):
             self.detail.notes.keep()  # a comment of the one before
         self.curation.version, self.curation.detail = self.version, detail
         self.detail.show_detail(detail, self.curation.draft(COMMENT))
-        if self._edit_next is not None and self._edit_next[0] == detail.row.context_id:
-            (_, place), self._edit_next = self._edit_next, None
-            self.curation.edit(place)
+        if self._edit_next is not None and not self._wanted:  # else it is still to be shown
+            (context, place), self._edit_next = self._edit_next, None
+            if context == detail.row.context_id:  # else someone walked on
+                self.curation.edit(place)
 
     # --- changes -------------------------------------------------------------------------
 
     def bulk(self, change: Change) -> None:
         """Offers a change of all chosen contexts."""
-        self.curation.version = self.version
-        self.curation.bulk(self.table.chosen_ids(), change)
+        self.curation.bulk(self.version, self.table.chosen_ids(), change)
 
     def _toggle_flag(self, flag: str) -> None:
         self._toggle("flag", "unflag", flag, lambda state: flag in state.flags)
@@ -425,18 +429,20 @@ class ReviewPage(Page):
         self, on: ChangeKind, off: ChangeKind, flag: str, is_on: Callable[[Curated], bool]
     ) -> None:
         """Of one context at once; of several with a preview, and always on."""
-        if len(self.table.chosen_ids()) > 1:
+        chosen = self.table.chosen_ids()
+        if len(chosen) > 1:
             self.bulk(Change(on, flag))
-        else:
-            self.curation.do(
-                lambda c, id: c.bulk([id], Change(off if is_on(c.state(id)) else on, flag))
-            )
+            return
+        at = None  # the context in full
+        if len(chosen) and self.table.hasFocus():  # whose context in full may not be read yet
+            at = self.version, self.store.review_context_ids(chosen)[0]
+        self.curation.do(
+            lambda c, id: c.bulk([id], Change(off if is_on(c.state(id)) else on, flag)), at
+        )
 
     def _go_on(self) -> None:
         """Opens an edit that was not saved, with what was typed."""
-        drafts = self.curation.drafts.items()
-        left = [w for w, text in drafts if text and w[0] == self.version and w[2] != COMMENT]
-        if left:
+        if left := self.curation.unfinished(self.version):
             _, context, place = left[0]
             self._edit_next = (context, place)
             self.show_context(context)

@@ -14,12 +14,14 @@ from swag_studio.curating import Where, drafts, order
 from swag_studio.errors import ProjectError
 from swag_studio.project import Project
 from swag_studio.records import Ending, folded
-from swag_studio.reviewing import Curated, Edit, ReviewRow
+from swag_studio.reviewing import Curated, Edit, ReviewFilter, ReviewRow
 from swag_studio.store import Store
+from swag_studio.ui.review_table import Ids
 from swag_studio.ui.words import count
 from swag_studio.ui.workspace import Jobs
 from swag_studio.views import PoolReader, Slot, WatchReader
 
+ROWS = 60  # rows that are read with the ids, on each side of the one that is looked at
 _COLUMNS = ("status", "verdict", "source", "split", "fold")  # that filters choose from
 
 
@@ -196,6 +198,34 @@ def read_about(store: Store, version: int) -> About:
         store.human_work(),
         drafts(store),
     )
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Rows that a filter shows: all their ids in order, and those around the one to look at."""
+
+    ids: Ids
+    around: list[ReviewRow]
+    looked_at: int  # an id; -1 for none
+
+
+def read_listed(
+    store: Store,
+    version: int,
+    narrow: ReviewFilter,
+    order: tuple[str, bool],
+    look_at: tuple[str, int, int],
+) -> Listed:
+    """`order` is a field and whether it descends; `look_at` a context that is wanted or "", else
+    the id of a row, else a place."""
+    wanted, looked_at, place = look_at
+    if wanted:
+        looked_at = store.review_id(version, wanted) or -1
+    ids = store.review_ids(version, narrow, *order)
+    there = (ids == looked_at).nonzero()[0]
+    at = int(there[0]) if len(there) else min(place, max(0, len(ids) - 1))
+    around = store.review_rows(ids[max(0, at - ROWS) : at + ROWS].tolist())
+    return Listed(ids, around, looked_at)
 
 
 def names_of(store: Store) -> dict[str, str]:

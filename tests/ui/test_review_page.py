@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fakes import FakeEngine, FakeJobs
+from gates import Gate, held
 from PySide6.QtCore import QMimeData, QPointF, Qt
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu
@@ -22,7 +23,7 @@ from swag_studio.judging import Annotator, Judgement, Task, task_id
 from swag_studio.project import Project
 from swag_studio.records import Artifact
 from swag_studio.reviewing import Curated, ReviewFilter, ReviewRow
-from swag_studio.ui import review_page
+from swag_studio.ui import review_making, review_page
 from swag_studio.ui.review_dialogs import BulkDialog, EditDialog, NameDialog, ReplaceDialog
 from swag_studio.ui.review_page import NOTHING_YET, ReviewPage
 from swag_studio.ui.review_table import AROUND, COLUMNS, KEPT, ReviewTable
@@ -201,7 +202,7 @@ def test_a_table_is_made_once_however_often_the_page_is_told(
         yield from project.store.build_review(version, 1, {})
 
     monkeypatch.setattr(jobs, "review", slowly)
-    monkeypatch.setattr(review_page, "PULL", -1.0)  # a look at what else waits after each step
+    monkeypatch.setattr(review_making, "PULL", -1.0)  # a look at what else waits after each step
     page = ReviewPage(workspace)
     qtbot.addWidget(page)
     page.show()
@@ -748,3 +749,223 @@ def test_a_refused_change_is_told_under_the_table(
     settle(qtbot, workspace)
     assert "Another ending of this context" in page.panel.told.text()
     assert state(page).endings[0] == first and steps(page) == []
+
+
+# --- answers that meet --------------------------------------------------------------------------
+
+
+def changed(page: ReviewPage) -> list[str]:
+    """The contexts that anyone changed."""
+    return [id for id in shown_ids(page) if page.store.edits(context_id=id, version=VERSION)]
+
+
+def test_a_key_acts_on_the_row_that_is_looked_at_before_it_is_read_in_full(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    page.table.setFocus()
+    with held(workspace.reader):
+        qtbot.keyClick(page.table, Qt.Key.Key_Down)
+        qtbot.keyClick(page.table, Qt.Key.Key_X)
+    settle(qtbot, workspace)
+    assert changed(page) == [shown_ids(page)[1]]
+
+
+def test_who_walks_on_while_rows_are_read_anew_stays_there(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    page.table.setFocus()
+    with held(workspace.reader):
+        qtbot.keyClick(page.table, Qt.Key.Key_X)  # has the rows read anew
+        for _ in range(3):
+            qtbot.keyClick(page.table, Qt.Key.Key_Down)
+    settle(qtbot, workspace)
+    assert page.table.currentIndex().row() == 3 and changed(page) == shown_ids(page)[:1]
+    assert page.curation.detail.row.context_id == shown_ids(page)[3]  # type: ignore[union-attr]
+
+
+def test_rows_of_a_filter_that_was_taken_back_are_not_shown(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.table.go(5)
+    settle(qtbot, workspace)
+    gate, told = Gate(), []
+    monkeypatch.setattr(page.store, "review_ids", gate.before(page.store.review_ids))
+    monkeypatch.setattr(page.filters, "show_count", lambda shown, total: told.append(shown))
+    page.filters.show_filter(ReviewFilter(text="no such words"))
+    gate.reached()
+    page.filters.show_filter(ReviewFilter())
+    gate.open()
+    settle(qtbot, workspace)
+    assert 0 not in told and page.table.currentIndex().row() == 5
+
+
+@pytest.mark.parametrize("kind", [EditDialog, ReplaceDialog])
+def test_what_a_dialog_was_opened_for_is_changed_whatever_is_shown_behind_it(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, kind: type
+) -> None:
+    first, second = shown_ids(page)[:2]
+    (page.detail.edit if kind is EditDialog else page.detail.replace).click()
+    settle(qtbot, workspace)
+    asked = dialog(page, kind)
+    Curator(page.store, VERSION, "Bo").exclude(first, True)
+    page.filters.show_filter(ReviewFilter(excluded=False))  # it fits no longer
+    settle(qtbot, workspace)
+    assert page.curation.detail.row.context_id == second  # type: ignore[union-attr]
+    if isinstance(asked, EditDialog):
+        asked.text.setPlainText("sings a song.")
+        asked.keep_draft()
+    asked.yes.click()  # type: ignore[attr-defined]
+    settle(qtbot, workspace)
+    assert len(page.store.edits(context_id=first, version=VERSION)) == 2
+    assert page.store.edits(context_id=second, version=VERSION) == []
+    assert not open_ones(page, kind) and curating.drafts(page.store) == {}
+
+
+def test_an_edit_is_written_once_the_name_is_known_and_its_dialog_closes(
+    qtbot: QtBot, workspace: Workspace, filtered: Project
+) -> None:
+    page = opened(qtbot, workspace)
+    page.detail.edit.click()
+    asked = dialog(page, EditDialog)
+    assert isinstance(asked, EditDialog)
+    asked.text.setPlainText("sings a song.")
+    asked.yes.click()
+    name = dialog(page, NameDialog)
+    assert isinstance(name, NameDialog) and asked.isVisible()
+    name.yes.click()
+    settle(qtbot, workspace)
+    assert "sings a song." in listed(page) and not open_ones(page, EditDialog)
+
+
+def test_a_context_that_cannot_be_read_is_not_changed_in_place_of_the_one_before(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> None:
+        raise ProjectError("It is gone.")
+
+    monkeypatch.setattr(review_page, "read", gone)
+    page.table.go(1)
+    settle(qtbot, workspace)
+    assert page.detail.sentence.text() == "It is gone."
+    page.curation.do(lambda c, id: c.exclude(id, True))  # as each control of the detail does
+    assert steps(page) == []
+    monkeypatch.undo()
+    page.refresh(frozenset({"judgements"}))
+    settle(qtbot, workspace)
+    assert page.curation.detail.row.context_id == shown_ids(page)[1]  # type: ignore[union-attr]
+
+
+def test_a_comment_is_kept_when_no_row_is_left(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    first = shown_ids(page)[0]
+    page.detail.notes.comment.setPlainText("see video")
+    page.filters.show_filter(ReviewFilter(text="no such words"))
+    settle(qtbot, workspace)
+    assert page.store.curated(VERSION, first).comment == "see video"
+
+
+def test_what_is_typed_while_drafts_are_read_is_not_forgotten(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.curation.keep_draft(0, "given up")
+    gate = Gate(after=True)
+    monkeypatch.setattr(review_page, "read_about", gate.before(review_page.read_about))
+    page.refresh(frozenset({"judgements"}))
+    gate.reached()
+    page.curation.keep_draft(0, "")
+    page.curation.keep_draft(1, "half a sen")
+    gate.open()
+    settle(qtbot, workspace)
+    assert [page.curation.draft(place) for place in (0, 1)] == ["", "half a sen"]
+    assert page.unfinished.text() == "Go on with 1 unfinished edit …"
+
+
+def test_a_saved_edit_is_no_draft_when_the_page_hears_of_it(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    """Else what the page reads at once still has it, and offers to go on with it."""
+    drafts: list[dict[curating.Where, str]] = []
+    page.curation.done.connect(lambda: drafts.append(curating.drafts(page.store)))
+    page.detail.edit.click()
+    asked = dialog(page, EditDialog)
+    assert isinstance(asked, EditDialog)
+    asked.text.setPlainText("sings a song.")
+    asked.keep_draft()
+    asked.yes.click()
+    settle(qtbot, workspace)
+    assert drafts == [{}] and not page.unfinished.isVisible()
+
+
+def test_an_edit_that_was_to_be_gone_on_with_does_not_open_later(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.table.go(4)
+    settle(qtbot, workspace)
+    page.curation.keep_draft(1, "half a sen")
+    page.table.go(0)
+    settle(qtbot, workspace)
+    gate = Gate()
+    monkeypatch.setattr(review_page, "read", gate.before(review_page.read))
+    page._go_on()
+    qtbot.waitUntil(lambda: page.table.currentIndex().row() == 4)
+    page.table.go(2)  # before it is read in full
+    gate.open()
+    settle(qtbot, workspace)
+    page.table.go(4)
+    settle(qtbot, workspace)
+    assert not open_ones(page, EditDialog)
+
+
+def test_two_quick_moves_move_an_ending_two_ranks(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    table, first = page.detail.endings, listed(page)
+    table.setFocus()
+    table.selectRow(0)
+    with held(workspace.reader):
+        qtbot.keyClick(table, Qt.Key.Key_Down, ALT)
+        qtbot.keyClick(table, Qt.Key.Key_Down, ALT)
+    settle(qtbot, workspace)
+    assert listed(page) == [first[1], first[2], first[0], first[3]]
+    assert steps(page) == ["Rank the endings"] * 2
+
+
+def test_nothing_is_done_to_rows_of_the_run_before(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, filtered: Project
+) -> None:
+    newer = VERSION + 1
+    for context, rows in list(filtered.store.assigned(VERSION))[:9]:
+        filtered.store.put_assignments(newer, [(context, s, e.id, s, 0.0) for s, e, _ in rows])
+    done(filtered, newer)
+    page.table.setFocus()
+    with held(workspace.reader):
+        page.show_version(newer)
+        for view in (page.table, page.detail.endings):
+            qtbot.keyClick(view, Qt.Key.Key_X)
+        page.panel.choose_all.click()
+        page.bulk(Change("exclude"))
+        assert not open_ones(page, BulkDialog)
+    settle(qtbot, workspace)
+    assert steps(page) == [] and page.filters.counts.text() == "9 contexts"
+
+
+def test_what_could_not_be_read_of_another_run_is_not_told_of_this_one(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.table.show_ids(page.table.rows_model.ids[::-1], (), -1, 0)  # no row is in memory
+    gate, rows = Gate(), page.store.review_rows
+    errors = [ProjectError("It is gone.")]
+
+    def gone_once(ids: list[int]) -> list[ReviewRow]:
+        if errors:
+            raise errors.pop()
+        return rows(ids)
+
+    monkeypatch.setattr(page.store, "review_rows", gate.before(gone_once))
+    page._ask_missing(0, 9)
+    gate.reached()
+    page.version = VERSION + 1  # another run was chosen
+    gate.open()
+    settle(qtbot, workspace)
+    assert page.stack.shown is page.content
