@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QTabWidget
 from pytestqt.qtbot import QtBot
 from test_candidates_page import sample
 from test_filtering_page import beside, iteration
+from waiting import at_rest
 
 from swag_studio import packet_exchange
 from swag_studio import recipe as recipes
@@ -82,9 +83,11 @@ def sights(window: MainWindow, qtbot: QtBot) -> Iterator[str]:
 
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
-    for _ in range(3):  # what was read may ask again
-        qtbot.waitUntil(lambda: not window.workspace.reader.busy, timeout=20_000)
-        QApplication.processEvents()
+    """Until all is read and told, also by the pages that are not seen, which have their turns."""
+    at_rest(qtbot, window.workspace.reader)
+    while window._in_turn.isActive() or window._builder.isActive():
+        qtbot.waitUntil(lambda: not (window._in_turn.isActive() or window._builder.isActive()))
+        at_rest(qtbot, window.workspace.reader)
 
 
 def dialogs(window: MainWindow) -> dict[str, QDialog]:
@@ -129,8 +132,8 @@ def packet_window(project: Project, folder: Path, qtbot: QtBot) -> PacketWindow:
     """Anna's packet, at an item about which she is asked why she skips it."""
     window = PacketWindow(PacketAnswers(packet_of(project, folder)))
     qtbot.addWidget(window)
-    window.show()
-    qtbot.waitExposed(window)
+    with qtbot.waitExposed(window):
+        window.show()
     window.bench.ask_skip()
     QApplication.processEvents()
     return window

@@ -8,6 +8,7 @@ import pytest
 from fakes import FakeJobs
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
+from waiting import at_rest
 
 from swag_studio.ui.again_dialog import AgainDialog, ask
 from swag_studio.ui.workspace import Workspace
@@ -23,8 +24,7 @@ def opened(qtbot: QtBot, workspace: Workspace) -> Callable[[], AgainDialog]:
 
     def opened() -> AgainDialog:
         dialog = ask(workspace, window)
-        qtbot.waitUntil(lambda: not workspace.reader.busy)
-        qtbot.wait(20)
+        at_rest(qtbot, workspace.reader)
         return dialog
 
     return opened

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QApplication,
     QFileDialog,
     QInputDialog,
     QMessageBox,
     QPushButton,
 )
 from pytestqt.qtbot import QtBot
+from waiting import at_rest
 
 from swag_studio import agreement, packet_exchange, packets
 from swag_studio.allocation import OverlapPlan
@@ -101,16 +101,7 @@ def opened(qtbot: QtBot, workspace: Workspace) -> AgreementPage:
 
 def read(qtbot: QtBot, page: AgreementPage) -> None:
     """Until nothing more is read or kept, and all of it is shown."""
-    quiet = 0  # looks in a row at which nothing was being read: one answer asks for the next
-
-    def settled() -> bool:
-        nonlocal quiet
-        for _ in range(5):
-            QApplication.processEvents()
-            quiet = 0 if page.workspace.reader.busy else quiet + 1
-        return quiet >= 5
-
-    qtbot.waitUntil(settled, timeout=20_000)
+    at_rest(qtbot, page.workspace.reader)
 
 
 def press(qtbot: QtBot, page: AgreementPage, name: str) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from waiting import at_rest
 
 from swag_studio.errors import ProjectError
 from swag_studio.events import Progress
@@ -114,15 +114,7 @@ def sample(project: Project, jobs: FakeJobs, *texts: str) -> FakePool:
 
 def wait(qtbot: QtBot, page: CandidatesPage) -> None:
     """Until all is read and shown."""
-
-    def done() -> bool:
-        for _ in range(5):  # an answer asks for more: pool, contexts, endings, giveaways
-            if page.workspace.reader.busy:
-                return False
-            QApplication.processEvents()
-        return True
-
-    qtbot.waitUntil(done)
+    at_rest(qtbot, page.workspace.reader)
 
 
 def look(qtbot: QtBot, page: CandidatesPage) -> None:

@@ -13,6 +13,7 @@ from fakes import FakeEngine
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
+from waiting import at_rest
 
 from swag_studio.advice import Advice
 from swag_studio.diagnosis import Diagnosis
@@ -94,10 +95,7 @@ def read(qtbot: QtBot, page: FilteringPage) -> Callable[[], None]:
 
 def wait(qtbot: QtBot, page: FilteringPage) -> None:
     """Until nothing is read any more, and its answer is told."""
-    reader = page.workspace.reader
-    for _ in range(2):  # what was told may ask again
-        qtbot.waitUntil(lambda: not reader.busy)
-        qtbot.wait(1)
+    at_rest(qtbot, page.workspace.reader)
 
 
 def lines(chart: Chart, angle: int) -> list[float]:
@@ -421,7 +419,7 @@ def test_with_large_text_the_members_table_needs_no_scrolling_sideways(
     table, columns = page.curves.table, range(len(panel.STANDING_COLUMNS))
     verdict = "■ stalled since 117"
     table.set_rows([row._replace(verdict=verdict) for row in table.rows_model.rows])
-    qtbot.wait(1)
+    wait(qtbot, page)
     assert table.rows_model.rowCount() == 6 and not table.isColumnHidden(3)
     assert table.horizontalScrollBar().maximum() == 0
     assert table.columnWidth(2) >= table.sizeHintForColumn(2)  # no number is elided

@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from test_store_review import CONTEXTS, VERSION, fill
+from waiting import at_rest
 
 from swag_studio import curating, store_steps
 from swag_studio.curating import Change, Curator, EditError
@@ -52,10 +53,7 @@ def undo(workspace: Workspace, parent: QWidget, qtbot: QtBot, store: Store) -> U
 
 
 def settle(qtbot: QtBot, workspace: Workspace) -> None:
-    for _ in range(12):
-        QApplication.processEvents()
-        qtbot.waitUntil(lambda: not workspace.reader.busy)
-    QApplication.processEvents()
+    at_rest(qtbot, workspace.reader)
 
 
 def excluded(store: Store) -> int:

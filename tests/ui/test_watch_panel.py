@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from waiting import at_rest
 
 from swag_studio.errors import ProjectError
 from swag_studio.events import Metric
@@ -70,9 +71,7 @@ def panel(qtbot: QtBot, workspace: Workspace, run: DrawnWatch) -> WatchPanel:
 
 def settled(qtbot: QtBot, panel: WatchPanel) -> None:
     """Waits for what was asked."""
-    qtbot.waitUntil(lambda: not panel.workspace.reader.busy, timeout=10_000)
-    for _ in range(3):
-        QApplication.processEvents()
+    at_rest(qtbot, panel.workspace.reader)
 
 
 def slots(panel: WatchPanel) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import shiboken6
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -18,10 +18,14 @@ PATIENCE = 60_000  # ms
 
 
 def at_rest(qtbot: QtBot, reader: Background) -> None:
-    """Until all is read and told, what answers ask for too, and laid out and painted."""
+    """Until all is read and told, what answers ask for too, and all is laid out and painted.
+
+    What was to be deleted is gone.
+    """
 
     def resting() -> bool:
         QApplication.processEvents()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         tops = QApplication.topLevelWidgets()
         soon = (t for top in tops for t in top.findChildren(QTimer) if not t.interval())
         return not reader.busy and not any(timer.isActive() for timer in soon)
