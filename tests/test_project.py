@@ -154,7 +154,7 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     Project.create(root, DEMO).close()
     code = (
         "import sys, time; from pathlib import Path; from swag_studio.project import Project; "
-        "p = Project.open(Path(sys.argv[1])); print('open', flush=True); time.sleep(60)"
+        "p = Project.open(Path(sys.argv[1])); print('open', flush=True); time.sleep(600)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(root)], stdout=subprocess.PIPE

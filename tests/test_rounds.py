@@ -354,7 +354,8 @@ def test_a_test_that_finds_no_contexts_says_so(work: HumanWork) -> None:
 
 def test_hidden_checks_are_strewn_among_peoples_work(work: HumanWork, store: Store) -> None:
     work.keep(checks=CheckRules(share=0.5))
-    ann = work.add("Ann")
+    ann = Annotator("a0", "Ann")  # not by `add`: after which tasks one comes is drawn by id
+    store.put_annotator(ann)
     work.open_first_round(12)
     work.allocate(OverlapPlan(), [ann.id])
     tasks = {t.id: t for t in store.tasks()}

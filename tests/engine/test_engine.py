@@ -13,7 +13,7 @@ from swag_studio.engine.engine import Engine
 from swag_studio.errors import StageError
 from swag_studio.events import Cancelled, Event, Failed, Finished, Progress
 
-WAIT = 10.0
+WAIT = 60.0  # seconds; the end of a wait for what should come at once
 
 
 @pytest.fixture
