@@ -19,8 +19,8 @@ from swag_studio.files import from_json, read_json, read_object, sha256_of
 from swag_studio.releases import FOLDER, MANIFEST, version_key
 
 # "block": a run makes it anew by itself; "anew": all of its result is made anew; "drop": nothing
-# depends on it, so it may go; "": no run makes it anew.
-Mend = Literal["block", "anew", "drop", ""]
+# depends on it, so it may go; "recipe": what was made tells it; "": no run makes it anew.
+Mend = Literal["block", "anew", "drop", "recipe", ""]
 
 KINDS = {
     "database": ("the database", "the database"),

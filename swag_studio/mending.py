@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from swag_studio.integrity import Look
-from swag_studio.project import Project
-from swag_studio.recipe import STAGES
+from swag_studio.project import RECIPE, Project
+from swag_studio.recipe import STAGES, from_toml
 from swag_studio.records import Artifact
 
 
@@ -26,10 +26,11 @@ class Mended:
               of it is in `aside`, a path in the project, or ""
     removed   it is gone, and nothing depends on it
     earlier   nothing: no run with the recipe makes it
+    recipe    the recipe is as the newest result has it; `aside` as above
     """
 
     name: str
-    how: Literal["anew", "removed", "earlier"]
+    how: Literal["anew", "removed", "earlier", "recipe"]
     aside: str = ""
 
 
@@ -38,7 +39,9 @@ def mend(project: Project, looks: Iterable[Look]) -> list[Mended]:
 
     A kill within leaves what a further check finds, and a further mending mends.
     """
-    return [
+    looks = list(looks)
+    recipe = [_recipe_back(project) for look in looks if look.mend == "recipe"]
+    return recipe + [  # whether a result belongs to the recipe is asked when there is one
         mended
         for artifact, found in _damaged(project, looks)
         for mended in _mended(project, artifact, found)
@@ -47,7 +50,8 @@ def mend(project: Project, looks: Iterable[Look]) -> list[Mended]:
 
 def mendable(project: Project, looks: Iterable[Look]) -> bool:
     """Whether `mend` would do anything about what a check found."""
-    return any(
+    looks = list(looks)
+    return any(look.mend == "recipe" for look in looks) or any(
         look.mend == "drop" or _is_own(project, artifact)
         for artifact, found in _damaged(project, looks)
         for look in found
@@ -58,7 +62,7 @@ def _damaged(project: Project, looks: Iterable[Look]) -> Iterator[tuple[Artifact
     """The results that something is wrong with, and what."""
     wrong: dict[str, list[Look]] = {}
     for look in looks:
-        if look.problem and look.mend:
+        if look.problem and look.mend and look.name != RECIPE:
             wrong.setdefault("/".join(look.name.split("/")[:2]), []).append(look)
     if not wrong:  # the database may be what is damaged
         return iter(())
@@ -94,8 +98,16 @@ def _mended(project: Project, artifact: Artifact, looks: Sequence[Look]) -> Iter
         project.store.put_artifact(replace(artifact, done=False))
 
 
+def _recipe_back(project: Project) -> Mended:
+    """Writes the recipe of the newest result in the place of one that cannot be read."""
+    path = project.root / RECIPE
+    aside = _put_aside(path).name if path.is_file() else ""
+    project.set_recipe(from_toml(project.last_recipe()))
+    return Mended(RECIPE, "recipe", aside)
+
+
 def _put_aside(folder: Path) -> Path:
-    """Renames a damaged result's folder: nothing that a person may want is deleted."""
+    """Renames what is damaged: nothing that a person may want is deleted."""
     target, count = folder.with_name(f"damaged-{folder.name}"), 1
     while target.exists():
         count += 1

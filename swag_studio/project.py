@@ -41,7 +41,7 @@ from swag_studio.records import Artifact, State
 from swag_studio.store import Store
 
 SUFFIX = ".swag"
-DATABASE = "project.db"
+DATABASE, RECIPE = "project.db", "recipe.toml"
 FOLDERS = {
     "prepare": "prepared",
     "train_lm": "models",
@@ -81,7 +81,7 @@ class Project:
             root.mkdir(parents=True, exist_ok=True)
             for name in [*FOLDERS.values(), "backups", "logs"]:
                 (root / name).mkdir(exist_ok=True)
-            write_text(root / "recipe.toml", recipe.to_toml())
+            write_text(root / RECIPE, recipe.to_toml())
             store = Store(root / DATABASE)
             store.migrate()
             store.close()
@@ -151,24 +151,35 @@ class Project:
     @property
     def recipe(self) -> Recipe:
         """The current recipe, read from recipe.toml."""
-        path = self.root / "recipe.toml"
+        path = self.root / RECIPE
         try:
             return from_toml(path.read_text(encoding="utf-8"))
         except OSError as error:
             if lost_project(path):
                 raise ProjectError(gone(path)) from None
             raise ProjectError(
-                f"{path} cannot be read ({error.strerror}). Copy a recipe there; each stage's is "
-                "kept with what it made."
+                f"{path} cannot be read ({error.strerror}). {self._recipe_back}"
             ) from None
         except UnicodeDecodeError:
-            raise RecipeError(f"{path}: not a text file in UTF-8.") from None
+            raise RecipeError(f"{path}: not a text file in UTF-8. {self._recipe_back}") from None
         except RecipeError as error:
             raise RecipeError(f"{path}: {error}") from None
 
+    @property
+    def _recipe_back(self) -> str:
+        return (
+            "Put a copy of it back, or have it written as the newest result has it: "
+            f"swag-studio check {self.root} --mend"
+        )
+
     def set_recipe(self, recipe: Recipe) -> None:
         """Changes the recipe. What it makes stale is kept, and made anew at the next run."""
-        write_text(self.root / "recipe.toml", recipe.to_toml())
+        write_text(self.root / RECIPE, recipe.to_toml())
+
+    def last_recipe(self) -> str:
+        """The recipe of the newest version of the last stage that has one; "" before any has."""
+        made = (a for stage in reversed(STAGES) for a in reversed(self.store.artifacts(stage)))
+        return next((artifact.recipe for artifact in made), "")
 
     # --- artifacts -----------------------------------------------------------------------
 
@@ -295,11 +306,23 @@ class Project:
             yield Look(DATABASE, problem.removeprefix(f"{DATABASE}: "), "database")
         if damaged:
             return
+        yield from self._looking_at_recipe()
         for stage in STAGES:
             for artifact in self.store.artifacts(stage):
                 yield from self._looking(artifact)
         written = self.store.people_setting(integrity.WRITTEN, {})
         yield from integrity.verified_releases(self.root, written)
+
+    def _looking_at_recipe(self) -> Iterator[Look]:
+        try:
+            _ = self.recipe
+        except RecipeError as error:
+            problem = str(error).removeprefix(f"{self.root / RECIPE}: ")
+        except ProjectError:
+            problem = "missing, or it cannot be read"
+        else:
+            return
+        yield Look(RECIPE, problem, mend="recipe" if self.last_recipe() else "")
 
     def _looking(self, artifact: Artifact) -> Iterator[Look]:
         folder = self.folder(artifact)
@@ -339,6 +362,11 @@ def project_folder(path: Path) -> Path:
     """
     root = path.parent if path.suffix == ".swagproj" and path.is_file() else path
     if not root.is_dir() or not any(root.glob("*.swagproj")):
+        if (root / DATABASE).is_file() and not all(map(_left_by_create, root.iterdir())):
+            raise ProjectError(
+                f"{root} lacks its file {root.stem}.swagproj. Copy the one of any other project "
+                "there, and open it again."
+            )
         raise ProjectError(
             f"{root} is not a project. Make one with: swag-studio new {root}"
             if root.suffix == SUFFIX
@@ -377,7 +405,7 @@ def _left_by_create(entry: Path) -> bool:
         return entry.name in {*FOLDERS.values(), "backups", "logs"} and not any(entry.iterdir())
     # The folders come first: a lone recipe.toml is somebody's.
     made = (entry.parent / "logs").is_dir()
-    return made and entry.name.startswith((DATABASE, "recipe.toml", "."))
+    return made and entry.name.startswith((DATABASE, RECIPE, "."))
 
 
 def _sweep(folder: Path) -> None:

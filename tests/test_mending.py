@@ -196,6 +196,32 @@ def test_a_lost_verified_release_is_told_and_left_to_people(made: Project) -> No
     assert mended(made) == [] and len(made.check()) == 1
 
 
+@pytest.mark.parametrize("how", [None, b"\xff\xfe", b"seed = ", b"[filter]\nreplaced = 3\n"])
+def test_a_recipe_that_cannot_be_read_is_put_back(made: Project, how: bytes | None) -> None:
+    """Also where more is damaged: what belongs to the recipe is asked once there is one."""
+    made.set_recipe(DEMO.with_values({"filter.replace": 1}))
+    run(made)
+    path, text = made.root / "recipe.toml", (made.root / "recipe.toml").read_bytes()
+    path.unlink() if how is None else path.write_bytes(how)
+    (made.root / "filter/v2/initial.safetensors").write_bytes(b"{")
+    first, second = made.check()
+    assert first.startswith("recipe.toml: ") and second.startswith("filter/v2/")
+    aside = "" if how is None else "damaged-recipe.toml"
+    assert mended(made) == [
+        Mended("recipe.toml", "recipe", aside), Mended("filter/v2", "anew", "filter/damaged-v2"),
+    ]  # fmt: skip
+    assert path.read_bytes() == text
+    assert how is None or (made.root / aside).read_bytes() == how
+    run(made)
+    assert made.check() == [] and states(made) == ["done"] * 5
+
+
+def test_a_recipe_of_a_project_without_results_is_named_and_left(project: Project) -> None:
+    (project.root / "recipe.toml").write_bytes(b"\xff")
+    (problem,) = project.check()
+    assert problem.startswith("recipe.toml: ") and mended(project) == []
+
+
 def test_a_damaged_database_is_not_mended(made: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made.store, "problems", lambda: ["project.db: torn"])
     assert made.check() == ["project.db: torn"]

@@ -351,6 +351,18 @@ def test_a_project_on_a_medium_that_cannot_be_written_to_is_read(
         assert project.check() == [] and not any(file.exists() for file in files)
 
 
+def test_a_project_that_lost_its_file_is_not_told_to_be_made_anew(tmp_path: Path) -> None:
+    Project.create(tmp_path / "other.swag", DEMO).close()
+    with Project.create(tmp_path / "p.swag", DEMO) as project:
+        folder = project.folder(project.begin("prepare", DEMO))
+        (folder / "ids.json").write_text("[]")
+    (project.root / "p.swagproj").unlink()
+    with pytest.raises(ProjectError, match=r"lacks its file p\.swagproj.*any other project"):
+        Project.open(project.root)
+    shutil.copy(tmp_path / "other.swag" / "other.swagproj", project.root)
+    Project.open(project.root).close()
+
+
 @pytest.mark.parametrize(
     ("number", "said"),
     [(errno.ENOSPC, "The disk is full."), (errno.EROFS, "may not be used (read-only file system)")],

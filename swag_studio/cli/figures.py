@@ -66,6 +66,12 @@ def mended_lines(mended: Sequence[Mended], project: str) -> list[str]:
     for m in mended:
         if m.how == "removed":
             lines.append(f"{m.name} is removed: it was damaged, and nothing depends on it.")
+        elif m.how == "recipe":
+            aside = f" What was there is in {m.aside}." if m.aside else ""
+            lines.append(
+                f"{m.name} is written as the newest result has it; look whether it is as you want "
+                f"it: swag-studio recipe {project}.{aside}"
+            )
         elif m.how == "earlier":
             lines.append(
                 f"{m.name} is left as it is: it was made with an earlier recipe or by an earlier "
