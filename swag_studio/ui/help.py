@@ -20,7 +20,10 @@ KEY_COLUMNS = (
 
 def keys(window: Window) -> RowsDialog:
     """The keys of the window's menus."""
-    note = "Enter or a double click opens a row of a table; Ctrl+C copies the chosen rows."
+    note = (
+        "Enter or a double click opens a row of a table; Ctrl+C copies the chosen rows; Alt with "
+        "an arrow to the side sorts by the next column, with one up or down in that order."
+    )
     return RowsDialog("Keys", note, KEY_COLUMNS, shortcuts(window.menus), window)
 
 

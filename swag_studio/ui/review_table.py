@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from swag_studio.numerals import signed
 from swag_studio.reviewing import ReviewRow
-from swag_studio.ui.tables import Display, Index, paint_words
+from swag_studio.ui.tables import Display, Index, paint_words, sorted_by_key
 from swag_studio.ui.theme import ems
 from swag_studio.ui.words import since, verdict
 
@@ -297,6 +297,8 @@ class ReviewTable(QTableView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
+        elif sorted_by_key(self, event):
+            pass
         elif event.text().strip() and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             event.ignore()  # a letter would search the first column, through rows not in memory
         else:

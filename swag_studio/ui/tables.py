@@ -153,6 +153,33 @@ def _key(value: Any) -> Any:
     return value.casefold() if isinstance(value, str) else value
 
 
+def sorted_by_key(view: QTableView, event: QKeyEvent) -> bool:
+    """Does what a click on a head does: Alt and an arrow to the side sorts by the next column, up
+    or down in which order. Beside the last column is none: the rows as they came.
+    """
+    bare = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    if bare != Qt.KeyboardModifier.AltModifier or not view.isSortingEnabled():
+        return False
+    header, key = view.horizontalHeader(), event.key()
+    at, order = header.sortIndicatorSection(), header.sortIndicatorOrder()
+    if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+        columns = map(header.logicalIndex, range(header.count()))  # as they stand
+        stops = [-1, *(i for i in columns if not header.isSectionHidden(i))]
+        step = 1 if key == Qt.Key.Key_Right else -1
+        at = stops[(stops.index(at) + step) % len(stops)] if at in stops else -1
+    elif key == Qt.Key.Key_Up:
+        order = Qt.SortOrder.AscendingOrder
+    elif key == Qt.Key.Key_Down:
+        order = Qt.SortOrder.DescendingOrder
+    else:
+        return False
+    header.setSortIndicator(at, order)
+    if at >= 0:
+        row = max(0, view.currentIndex().row())
+        view.scrollTo(view.model().index(row, at))  # its head comes into sight
+    return True
+
+
 def paint_words(view: QTableView, words: str) -> None:
     """Says in a table without rows why it has none."""
     painter = QPainter(view.viewport())
@@ -164,7 +191,8 @@ def paint_words(view: QTableView, words: str) -> None:
 
 
 class Table(QTableView):
-    """A view of a TableModel. Enter or a double click opens a row; Ctrl+C copies the chosen ones.
+    """A view of a TableModel. Enter or a double click opens a row; Ctrl+C copies the chosen ones;
+    Alt with an arrow sorts.
 
     `empty` is what stands in a table without rows. `most` rows are shown before it scrolls; 0 lets
     the layout decide. One that `fits` never scrolls sideways: what has no room is elided, texts
@@ -251,7 +279,7 @@ class Table(QTableView):
             self.opened.emit(self.current())
         elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
-        else:
+        elif not sorted_by_key(self, event):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -245,6 +245,8 @@ def test_a_click_on_a_head_sorts(qtbot: QtBot, page: ReviewPage, workspace: Work
         settle(qtbot, workspace)
         expected = page.store.review_ids(VERSION, None, column.field, descending)
         assert page.table.rows_model.ids.tolist() == expected.tolist()
+    qtbot.keyClick(page.table, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    assert page.table.rows_model.sort_field == COLUMNS[-2].field
 
 
 # --- many rows ------------------------------------------------------------------------------

@@ -58,6 +58,34 @@ def test_a_click_on_the_head_sorts_by_value_with_missing_ones_last(qtbot: QtBot)
     assert [row[0] for row in texts(table)] == ["b", "A", "c"]
 
 
+def test_keys_sort_as_clicks_on_heads_do(qtbot: QtBot) -> None:
+    """Through the columns as they stand, but for the hidden one, and back to the rows' order."""
+    table = Table("t", COLUMNS)
+    qtbot.addWidget(table)
+    table.resize(400, 200)
+    table.show()
+    table.set_rows(ROWS)
+
+    def pressed(key: Qt.Key) -> str:
+        qtbot.keyClick(table, key, Qt.KeyboardModifier.AltModifier)
+        return "".join(row[0] for row in texts(table))
+
+    right, left, up, down = Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_Down
+    assert pressed(down) == "bAc"  # by nothing yet
+    assert pressed(up) == "bAc"
+    assert [pressed(right) for _ in range(4)] == ["Abc", "cbA", "bAc", "Abc"]
+    assert pressed(down) == "cbA"
+    assert pressed(right) == "bcA"  # still downwards, what is missing last
+    assert pressed(up) == "cbA"
+    assert [pressed(left) for _ in range(3)] == ["Abc", "bAc", "cbA"]
+    table.horizontalHeader().moveSection(1, 0)  # Count stands before Name
+    assert pressed(right) == "Abc"
+    table.setSortingEnabled(False)
+    assert pressed(right) == "Abc"
+    qtbot.keyClick(table, right)  # without Alt the arrows go through the rows
+    assert table.currentIndex().isValid()
+
+
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.text(max_size=3), st.none() | st.integers(-5, 5))))
 def test_sorting_keeps_every_row_and_the_order_of_equal_ones(rows: list[tuple[str, int]]) -> None:
