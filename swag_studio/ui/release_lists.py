@@ -103,7 +103,7 @@ class QuestionsPanel(Card):
         self.of = QComboBox()
         self.of.setAccessibleName("Questions of")
         self.of.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.of.activated.connect(lambda _: self.wanted.emit(self.of.currentData()))
+        self.of.activated.connect(lambda _: self._want())
         self.text = Reader("First questions")
         line = FlowLayout(spacing=8)
         line.addWidget(self.of)
@@ -129,6 +129,10 @@ class QuestionsPanel(Card):
                 "Once a release was checked or written, its first questions stand here: the "
                 "context, the endings in their places, and the right one marked."
             )
+
+    def _want(self) -> None:
+        self.say("Reading …")  # until then those of another one stand there
+        self.wanted.emit(self.of.currentData())
 
     def say(self, text: str, role: str = "") -> None:
         """Words in the place of questions."""

@@ -102,8 +102,9 @@ class OptionsPanel(QWidget):
     def propose(self, version: str, taken: set[str]) -> None:
         """The version that is free; one that was typed stays."""
         self.taken = taken
-        if self.version.text() in ("", self._proposed):
-            self.version.setText(version)
+        typed = self.version.text()
+        if typed == self._proposed or not (typed or self.version.isModified()):
+            self.version.setText(version)  # else someone has begun to type another one
         self._proposed = version
         self._edited()
 

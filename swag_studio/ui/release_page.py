@@ -162,11 +162,11 @@ class ReleasePage(Page):
             project, jobs, asked = self.workspace.project, self.workspace.jobs, self.options
 
             def show(outlook: Outlook) -> None:
-                if asked.filter_version == self._run:  # else another run was picked meanwhile
+                if _chosen(asked) == _chosen(self.options):  # else others are counted by now
                     self._show_outlook(outlook)
 
             def refuse(text: str) -> None:
-                if asked.filter_version == self._run:
+                if _chosen(asked) == _chosen(self.options):
                     self.counts.say(f"⚠ {text}", "bad")
                     self._counted = False  # it is tried again at the next look
 
@@ -291,11 +291,13 @@ class ReleasePage(Page):
     def start(self, kind: Kind) -> None:
         """Checks, or writes the release: a job that can be paused and cancelled."""
         options = self.options
-        if self.jobs.start(kind, options):
-            self._say("")
-            if kind == "publish":
-                self._keep(options)
-            self._show_state()
+        if self.jobs.errand is not None:
+            return
+        self._say("")  # first: it may be over before `start` returns
+        if kind == "publish":
+            self._keep(options)
+        self.jobs.start(kind, options)
+        self._show_state()
 
     def _ended(self, errand: Errand) -> None:
         if errand.error:

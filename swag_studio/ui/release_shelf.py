@@ -70,8 +70,10 @@ class Shelf(QObject):
 
     def _show(self, written: list[Written]) -> None:
         self.written = written
-        self.releases.show_written(written, self.choose)
-        self.choose = ""
+        there = any(w.version == self.choose for w in written if not w.draft)
+        self.releases.show_written(written, self.choose if there else "")
+        if there:  # else this was read before it was written
+            self.choose = ""
         self.show_checked(self._rehearsal)
         self.compare.offer(written)
         self._read_tab()
@@ -108,7 +110,8 @@ class Shelf(QObject):
                     self.questions.show_questions(questions)
 
             def refuse(text: str) -> None:
-                self.questions.say(f"⚠ {text}", "bad")
+                if self.questions.of.currentData() == release:
+                    self.questions.say(f"⚠ {text}", "bad")
 
             self._ask("questions", lambda: jobs.release_questions(release.folder), show, refuse)
         elif self._rehearsal is not None:
@@ -122,7 +125,8 @@ class Shelf(QObject):
                 self.compare.show_comparison(comparison)
 
         def refuse(text: str) -> None:
-            self.compare.say(f"⚠ {text}", "bad")
+            if self.compare.pair == (first, second):
+                self.compare.say(f"⚠ {text}", "bad")
 
         self._ask(
             "comparison", lambda: jobs.compare_releases(first.folder, second.folder), show, refuse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ from judged_project import BEST, NEITHER, context, filtered, judge
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from waiting import at_rest
 
 from swag_studio import recipe as recipes
 from swag_studio.app import EngineJobs
@@ -24,7 +26,7 @@ from swag_studio.records import SPLITS
 from swag_studio.releases import ReleaseError, ReleaseOptions, next_version
 from swag_studio.settings import Settings
 from swag_studio.ui import release_readings as readings
-from swag_studio.ui.bridge import Bridge
+from swag_studio.ui.bridge import Bridge, Job
 from swag_studio.ui.main_window import MainWindow
 from swag_studio.ui.pages import PAGES
 from swag_studio.ui.release_page import NOT_FILTERED, ReleasePage
@@ -77,9 +79,7 @@ def shown(qtbot: QtBot, workspace: Workspace) -> ReleasePage:
 
 def read(qtbot: QtBot, workspace: Workspace) -> None:
     """Waits until all is read, and what was asked for because of it too."""
-    for _ in range(3):
-        qtbot.waitUntil(lambda: not workspace.reader.busy, timeout=20_000)
-        QApplication.processEvents()
+    at_rest(qtbot, workspace.reader)
 
 
 Settle = Callable[[], None]
@@ -303,12 +303,45 @@ def test_a_count_that_comes_late_is_not_shown_as_that_of_the_picked_run(
 
     monkeypatch.setattr(page.counts, "show_outlook", shown)
     page.refresh(frozenset({"judgements"}))  # has run 2 counted once more
-    while page.workspace.reader.busy:  # no event is heard: the answer waits
+    reader = page.workspace.reader
+    while reader._at_work or reader._waiting:  # no event is heard: the answer waits
         time.sleep(0.001)
     qtbot.keyClick(page.run_bar.picker, Qt.Key.Key_Down)
     assert page.outlook is None and page.counts.told.text() == "Counting what people decided …"
     read(qtbot, page.workspace)
     assert counted == [100]
+
+
+@pytest.fixture
+def turn() -> Iterator[threading.Event]:
+    """What a test holds up goes on when it is set."""
+    turn = threading.Event()
+    yield turn
+    turn.set()
+
+
+def test_a_count_of_another_choice_that_comes_late_is_not_shown(
+    qtbot: QtBot,
+    page: ReleasePage,
+    jobs: FakeJobs,
+    turn: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, counts, shown = threading.Event(), jobs.outlook, list[int]()
+
+    def late(project: Project, options: ReleaseOptions) -> Outlook:
+        begun.set()
+        assert turn.wait(60)
+        return counts(project, options)
+
+    monkeypatch.setattr(jobs, "outlook", late)
+    monkeypatch.setattr(page.counts, "show_outlook", lambda o: shown.append(o.questions))
+    page.refresh(frozenset({"judgements"}))
+    assert begun.wait(60)
+    page.form.unverified.click()
+    turn.set()
+    read(qtbot, page.workspace)
+    assert shown == [412] and page.hint.text().startswith("412 of 1,000")
 
 
 def test_an_update_is_told_from_a_changed_recipe(
@@ -443,6 +476,35 @@ def test_a_refusal_is_told_on_the_page(
     assert page.message.text() == "⚠ 1.0.0 exists already."
 
 
+def test_a_refusal_that_comes_at_once_is_told_too(
+    page: ReleasePage, jobs: FakeJobs, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine may be through before the window has said that it is at work."""
+
+    def at_once(job: Job) -> None:
+        engine.jobs.append(job())
+        engine.work()
+
+    jobs.error = ReleaseError("1.0.0 exists already.")
+    monkeypatch.setattr(engine, "submit", at_once)
+    page.start("publish")
+    page.workspace.bridge.drain()
+    assert page.message.text() == "⚠ 1.0.0 exists already."
+    assert page.jobs.errand is None
+
+
+def test_a_version_that_someone_is_about_to_type_is_not_filled_in(
+    qtbot: QtBot, page: ReleasePage, workspace: Workspace
+) -> None:
+    assert page.form.version.text() == "1.0.0"
+    page.form.version.selectAll()
+    qtbot.keyClick(page.form.version, Qt.Key.Key_Delete)
+    page.refresh(frozenset({"releases"}))
+    read(qtbot, workspace)
+    qtbot.keyClicks(page.form.version, "2.0.0")
+    assert page.form.version.text() == "2.0.0"
+
+
 def test_what_the_card_says_is_kept(
     qtbot: QtBot, page: ReleasePage, settle: Settle, workspace: Workspace
 ) -> None:
@@ -515,6 +577,66 @@ def test_first_questions_as_a_reader_sees_them(
     checked(qtbot, two, settle)
     assert two.questions.of.currentText() == "As checked now"
     assert "A man waits. He …" in two.questions.text.toPlainText()
+
+
+def test_a_release_is_chosen_once_it_is_listed(
+    qtbot: QtBot,
+    two: ReleasePage,
+    jobs: FakeJobs,
+    settle: Settle,
+    turn: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A list that was read before it was written comes after it."""
+    checked(qtbot, two, settle)
+    made, real = threading.Event(), readings.read_written
+
+    def late(project: Project) -> list[readings.Written]:
+        found = real(project)
+        made.set()
+        assert turn.wait(60)
+        return found
+
+    monkeypatch.setattr(readings, "read_written", late)
+    two.refresh(frozenset({"releases"}))
+    assert made.wait(60)
+    qtbot.mouseClick(two.next.write, LEFT)
+    settle()
+    turn.set()
+    read(qtbot, two.workspace)
+    (written,) = jobs.published
+    assert two.releases.release is not None
+    assert two.releases.release.name == written.version and two.releases.files.rows_model.rows
+
+
+def test_questions_that_cannot_be_read_do_not_take_the_place_of_others(
+    qtbot: QtBot,
+    two: ReleasePage,
+    jobs: FakeJobs,
+    settle: Settle,
+    turn: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(_: Path) -> None:
+        assert turn.wait(60)
+        raise ReleaseError("The release is damaged.")
+
+    def pick(name: str) -> None:
+        two.questions.of.setCurrentIndex(two.questions.of.findText(name))
+        two.questions.of.activated.emit(two.questions.of.currentIndex())
+
+    checked(qtbot, two, settle)
+    two.tabs.setCurrentIndex(QUESTIONS)
+    monkeypatch.setattr(jobs, "release_questions", fails)
+    pick("1.0.0")
+    assert two.questions.text.toPlainText() == "Reading …"
+    pick("As checked now")
+    turn.set()
+    read(qtbot, two.workspace)
+    assert "A man waits. He …" in two.questions.text.toPlainText()
+    pick("1.0.0")
+    read(qtbot, two.workspace)
+    assert two.questions.text.toPlainText() == "⚠ The release is damaged."
 
 
 def test_two_releases_are_compared(qtbot: QtBot, two: ReleasePage) -> None:
