@@ -43,8 +43,8 @@ ODD_WAYS = (
 )
 
 LINGER = 0.3  # seconds that each event lasts longer from the wanted one on: else short jobs end
-LIMIT = 180.0  # seconds within which a job must begin
-LEFT_WITHIN = 30.0  # seconds, on a machine that does much else; alone it takes 4 at most
+LIMIT = 600.0  # seconds within which a job must begin
+LEFT_WITHIN = 120.0  # seconds, on a machine that does much else; alone it takes 4 at most
 # What Qt's offscreen platform says on stderr.
 NO_MATTER = ("This plugin does not support",)
 
@@ -122,13 +122,14 @@ class Hand:
 
         self.window, self.plan = window, plan
         self.begun = threading.Event()  # the job told the wanted event
+        self.going = threading.Event()  # the way out is taken
         self.later = QTimer.singleShot
         self.beat = QTimer()
         self.beat.setInterval(5)
         self.beat.timeout.connect(self.look)
         self.beat.start()
         self.started = False
-        _watch(self.begun, plan)
+        _watch(self.begun, self.going, plan)
 
     def look(self) -> None:
         """Waits for the pages, then for the job."""
@@ -168,6 +169,7 @@ class Hand:
         """Takes the way out, or says that a signal may come."""
         workspace = self.window.workspace
         at_work = workspace.bridge.engine.busy or workspace.reader.busy
+        self.going.set()
         said = json.dumps({"at_work": at_work})
         first = self.plan.way.split()[0]
         if first in ("pause", "cancel"):
@@ -188,9 +190,15 @@ class Hand:
             self.window.settings_requested.emit()
 
 
-def _watch(begun: threading.Event, plan: Plan) -> None:
-    """Has the engine's work tell when its wanted event came, and linger from there on."""
+def _watch(begun: threading.Event, going: threading.Event, plan: Plan) -> None:
+    """Has the engine's work tell when its wanted event came, wait there for the way out to be
+    taken, however late a busy machine has that happen, and linger from there on.
+    """
     job = plan.job
+
+    def reached() -> None:
+        begun.set()
+        going.wait(LIMIT)
 
     def watched(work: Callable[..., Iterator[Event]], *, whole: bool) -> Callable[..., Any]:
         def events(*args: Any) -> Iterator[Event]:
@@ -200,10 +208,10 @@ def _watch(begun: threading.Event, plan: Plan) -> None:
                 if whole or getattr(event, "stage", "") == job:
                     told += 1
                     if told > plan.event or isinstance(event, Finished):
-                        begun.set()
+                        reached()
                 if begun.is_set():
                     time.sleep(LINGER)
-            begun.set()
+            reached()
 
         return events
 

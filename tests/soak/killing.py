@@ -46,42 +46,50 @@ def finish(root: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
-def kill_at(root: Path, line: int, delay: float) -> str:
-    """Runs until `line` events were told and `delay` seconds passed, then kill -9.
+def stages_of(events: list[dict[str, Any]]) -> list[str]:
+    """Whose each event is, in their order."""
+    return [event["stage"] for event in events if event.get("stage")]
+
+
+def kill_at(root: Path, stage: str, number: int, delay: float) -> str:
+    """Runs until a stage told `number` events more than one, or a later stage told any, and
+    `delay` seconds passed, then kill -9.
 
     Returns the stage that was killed, or "" when the run ended before.
     """
     process = start(root)
     assert process.stdout is not None
-    stage = ""
+    at, told = "", 0
     try:
-        for number, text in enumerate(process.stdout):
+        for text in process.stdout:
             event = json.loads(text)
             if event["type"] in ("summary", "error"):
                 assert event["type"] == "summary", event
                 return ""
-            stage = event.get("stage", stage)
-            if number >= line:
+            at = event.get("stage", at)
+            told += event.get("stage") == stage
+            if told > number or (at and STAGES.index(at) > STAGES.index(stage)):
                 break
         time.sleep(delay)
-        return stage if process.poll() is None else ""
+        return at if process.poll() is None else ""
     finally:
         process.kill()
         process.communicate()
 
 
-def killed(root: Path, kills: int, lines: int, rng: random.Random) -> list[str]:
-    """Kills a run up to `kills` times at random moments; returns the stages that were killed.
+def killed(root: Path, kills: int, told: list[str], rng: random.Random) -> list[str]:
+    """Kills a run `kills` times at random moments; returns the stages that were killed.
 
-    `lines` is the number of events of an unbroken run: the moments are drawn so that the kills
-    spread over all of it.
+    `told` has the stages of the events of an unbroken run: the moments are drawn so that the kills
+    spread over all of it but its short last stage. They are places within a stage, since a run on
+    a busy machine tells of its progress more often than one on an idle machine.
     """
+    places = [place for place, stage in enumerate(told) if stage != STAGES[-1]]
     stages = []
-    for _ in range(kills):
-        stage = kill_at(root, rng.randrange(1 + 2 * lines // (kills + 1)), rng.uniform(0, 0.2))
-        if not stage:
-            break
-        stages.append(stage)
+    for place in sorted(rng.sample(places, kills)):
+        number = told[:place].count(told[place])
+        if stage := kill_at(root, told[place], number, rng.uniform(0, 0.2)):
+            stages.append(stage)
     finish(root)
     return stages
 
@@ -117,7 +125,7 @@ class Unbroken:
     """A run of the tiny project that nobody broke."""
 
     fingerprint: dict[str, str]
-    events: int
+    told: list[str]  # the stages of its events
 
 
 CLOCKED = ("seconds",)  # metrics that tell time, and so differ from run to run

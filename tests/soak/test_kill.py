@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 
 import pytest
-from killing import Unbroken, differences, fingerprint, finish, killed, make
+from killing import Unbroken, differences, fingerprint, finish, killed, make, stages_of
 from tiny import DOCUMENTS, tiny_recipe
 
 from swag_studio import recipe as recipes
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
 
 def test_three_kills_of_a_tiny_project(tmp_path: Path, unbroken: Unbroken) -> None:
     broken = make(tmp_path / "b.swag", tiny_recipe(), DOCUMENTS)
-    stages = killed(broken, 3, unbroken.events, random.Random(7))
+    stages = killed(broken, 3, unbroken.told, random.Random(7))
     assert len(stages) >= 2, "the kills came too late to kill anything"
     assert differences(unbroken.fingerprint, fingerprint(broken)) == []
 
@@ -30,10 +30,10 @@ def test_twenty_kills_of_the_demo(tmp_path: Path) -> None:
     seed = int(os.environ.get("SWAG_STUDIO_SOAK_SEED", "1"))
     rng = random.Random(seed)
     unbroken = make(tmp_path / "a.swag", recipes.preset("demo"), documents=0)
-    lines, expected, count = len(finish(unbroken)), fingerprint(unbroken), 0
+    told, expected, count = stages_of(finish(unbroken)), fingerprint(unbroken), 0
     while count < 20:
         broken = make(tmp_path / f"b{count}.swag", recipes.preset("demo"), documents=0)
-        stages = killed(broken, 20 - count, lines, rng)
+        stages = killed(broken, 20 - count, told, rng)
         count += len(stages)
         print(f"seed {seed}: {len(stages)} kills: {' '.join(stages)}")
         assert differences(expected, fingerprint(broken)) == []
