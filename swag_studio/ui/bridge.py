@@ -57,6 +57,7 @@ class Task:
 
     name: str
     until: str = ""
+    recipe: object = None  # that a run is made with: with another one it is another run
     state: Literal["waiting", "at hand", "over"] = "waiting"
 
     def watched(self, job: Job) -> Job:
@@ -98,15 +99,16 @@ class Bridge(QObject):
 
     # --- asking --------------------------------------------------------------------------
 
-    def submit(self, job: Job, name: str = "", until: str = "") -> Task:
+    def submit(self, job: Job, name: str = "", until: str = "", recipe: object = None) -> Task:
         """Queues a job; `idle_changed(False)` comes at once.
 
-        A run to the same stage as one that waits already is that one.
+        A run to the same stage, with the same recipe, as one that waits already is that one.
         """
         for task in self.tasks():
-            if until and task.until == until and task.state == "waiting":
+            alike = (task.until, task.recipe) == (until, recipe)
+            if until and alike and task.state == "waiting":
                 return task
-        task = Task(name, until)
+        task = Task(name, until, recipe)
         self._tasks.append(task)
         self._submitted = True
         self.engine.submit(task.watched(job))
@@ -146,9 +148,12 @@ class Bridge(QObject):
         messages: list[Message] = []
         tables: set[str] = set()
         ends: list[Finished | Failed | Cancelled] = []
+        stage = self.stage  # after all of them
         for event in self._take():
             if isinstance(event, Progress):
+                progress.pop(event.stage, None)  # told last is what came last
                 progress[event.stage] = event
+                stage = event.stage
             elif isinstance(event, Metric):
                 metrics.append(event)
             elif isinstance(event, Message):
@@ -157,6 +162,7 @@ class Bridge(QObject):
                 tables.update(event.tables)
             else:
                 ends.append(event)
+                stage = "" if event.stage in ("", stage) else stage
         for last in progress.values():
             self.stage = last.stage
             self.progress.emit(last)
@@ -166,8 +172,8 @@ class Bridge(QObject):
             self.messages.emit(messages)
         if tables:
             self.changed.emit(frozenset(tables))
+        self.stage = stage  # the next job may be at work in the stage that an end tells of
         for end in ends:
-            self.stage = "" if end.stage in ("", self.stage) else self.stage
             self.ended.emit(end)
         # Who is told of an end may have submitted the next job.
         idle = not (busy or self._submitted) and self.engine.events.empty()

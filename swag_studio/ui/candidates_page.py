@@ -213,7 +213,9 @@ class CandidatesPage(Page):
             reader = jobs.pool(project)
             return _Opened(reader, ContextIndex(reader.contexts()))
 
-        self.workspace.reader.ask("candidates.pool", opened, self._show, self._refused)
+        self.workspace.reader.ask(
+            "candidates.pool", opened, partial(self._show, version), partial(self._refused, version)
+        )
 
     def _version(self) -> int:
         """The pool to show: of the recipe where there is one, else the newest; 0 for none."""
@@ -223,7 +225,9 @@ class CandidatesPage(Page):
         done = [a.version for a in self.workspace.project.store.artifacts(self.stage) if a.done]
         return max(done, default=0)
 
-    def _show(self, opened: _Opened) -> None:
+    def _show(self, version: int, opened: _Opened) -> None:
+        if version != self._shown:  # another one is to be seen by now
+            return
         self._opened = opened
         self.endings.set_features(opened.reader.feature_names)
         self.contexts.show_contexts(opened.index)
@@ -235,27 +239,30 @@ class CandidatesPage(Page):
         looked_at = self.tabs.currentIndex() == self.tabs.indexOf(self._giveaways_tab)
         if self._opened is None or self._compared is self._opened or not looked_at:
             return
-        self._compared, reader = self._opened, self._opened.reader
+        self._compared = opened = self._opened
         self.giveaways.say("Comparing found and generated endings …")
         self.workspace.reader.ask(
             "candidates.giveaways",
-            lambda: reader.distributions(SAMPLED_CONTEXTS),
-            self._show_giveaways,
-            self._giveaways_refused,
+            lambda: opened.reader.distributions(SAMPLED_CONTEXTS),
+            partial(self._show_giveaways, opened),
+            partial(self._giveaways_refused, opened),
         )
 
-    def _giveaways_refused(self, text: str) -> None:
-        self._failed = True
-        self.giveaways.say(text, "bad")
+    def _giveaways_refused(self, opened: _Opened, text: str) -> None:
+        if opened is self._opened:
+            self._failed = True
+            self.giveaways.say(text, "bad")
 
-    def _show_giveaways(self, rows: list[Distribution]) -> None:
-        self.panel.show_rows(rows)
-        self.giveaways.show_content()
+    def _show_giveaways(self, opened: _Opened, rows: list[Distribution]) -> None:
+        if opened is self._opened:  # else it is of a pool that is no longer shown
+            self.panel.show_rows(rows)
+            self.giveaways.show_content()
 
-    def _refused(self, text: str) -> None:
+    def _refused(self, version: int, text: str) -> None:
         """The pool could not be read."""
-        self._opened, self._failed = None, True
-        self._say(text, "bad")
+        if version == self._shown:
+            self._opened, self._failed = None, True
+            self._say(text, "bad")
 
     def _context_chosen(self, row: ContextRow | None) -> None:
         if self._opened is None:
@@ -265,22 +272,24 @@ class CandidatesPage(Page):
             return
         if self.endings.empty:
             self.endings.show_words("Reading the endings …")
-        reader = self._opened.reader
+        opened = self._opened
         self.workspace.reader.ask(
             "candidates.endings",
-            lambda: reader.endings(row.place),
-            partial(self._show_endings, row),
-            partial(self._endings_refused, row),
+            lambda: opened.reader.endings(row.place),
+            partial(self._show_endings, opened, row),
+            partial(self._endings_refused, opened, row),
         )
 
-    def _show_endings(self, row: ContextRow, endings: list[PoolEnding]) -> None:
-        if row is self.contexts.current:  # else another one was chosen meanwhile
+    def _show_endings(self, opened: _Opened, row: ContextRow, endings: list[PoolEnding]) -> None:
+        # Else another pool is shown, or another context was chosen, meanwhile.
+        if opened is self._opened and row is self.contexts.current:
             self.endings.show_endings(row, endings)
 
-    def _endings_refused(self, row: ContextRow, text: str) -> None:
-        self._failed = True
-        if row is self.contexts.current:
-            self.endings.show_words(text, "bad")
+    def _endings_refused(self, opened: _Opened, row: ContextRow, text: str) -> None:
+        if opened is self._opened:
+            self._failed = True
+            if row is self.contexts.current:
+                self.endings.show_words(text, "bad")
 
     def _say(self, text: str, role: str = "muted") -> None:
         self.pool.say(text, role)

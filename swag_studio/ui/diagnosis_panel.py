@@ -273,26 +273,26 @@ class DiagnosisPanel(QWidget):
         self._clue = clue
         self.watch.setEnabled(False)
         if clue is None:
-            self.contexts_heading.setText("Contexts")
-            self._show_contexts([], "Choose a clue to see contexts that show it.")
+            self._show_contexts(clue, [], "Choose a clue to see contexts that show it.")
             return
-        self.contexts_heading.setText(f"Contexts with {FEATURES.get(clue.text, f'“{clue.text}”')}")
         if not clue.contexts:
-            self._show_contexts([], "No contexts were noted for this clue.")
+            self._show_contexts(clue, [], "No contexts were noted for this clue.")
             return
         project = self.workspace.project
+        gone, unread = "These contexts are no longer in the project.", "The contexts cannot be read"
         self.workspace.reader.ask(
             "filter contexts",
             lambda: contexts_of(project, clue.contexts),
-            lambda found: (
-                self._show_contexts(found, "These contexts are no longer in the project.")
-                if clue is self._clue
-                else None
-            ),
-            lambda words: self._show_contexts([], f"The contexts cannot be read: {words}"),
+            lambda found: self._show_contexts(clue, found, gone),
+            lambda words: self._show_contexts(clue, [], f"{unread}: {words}"),
         )
 
-    def _show_contexts(self, contexts: Sequence[Context], empty: str) -> None:
+    def _show_contexts(self, clue: Clue | None, contexts: Sequence[Context], empty: str) -> None:
+        """The contexts of a clue, under its name, unless another one was chosen meanwhile."""
+        if clue is not self._clue:
+            return
+        of = "" if clue is None else f" with {FEATURES.get(clue.text, f'“{clue.text}”')}"
+        self.contexts_heading.setText(f"Contexts{of}")
         self.contexts.empty = empty
         self.contexts.set_rows(contexts)
         if contexts:

@@ -6,6 +6,7 @@ The page keeps the runs and knows which is at work; its tabs show what they are 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
@@ -56,6 +57,8 @@ class FilteringPage(Page):
         super().__init__(workspace, parent)
         self.runs: dict[int, FilterRun] = {}
         self._live: int | None = None  # the version at work, once it is known
+        self._sought: Metric | None = None  # a point of the run at work, until it is known
+        self._ends = 0  # how many jobs have ended: the run at work is another one after each
         self._own: int | None = None  # the version that the recipe has
         self._chosen: int | None = None  # the version that someone wants to see
         self._progress: Progress | None = None
@@ -69,6 +72,7 @@ class FilteringPage(Page):
         self.recipe_tab = Late(self._make_recipe)
         self._build()
         self._draw()
+        workspace.bridge.ended.connect(self._ended)  # at once, also where the page is not seen
 
     def _build(self) -> None:
         self.empty_title, self.empty_words = QLabel("No filter run yet"), QLabel("")
@@ -200,22 +204,28 @@ class FilteringPage(Page):
 
     def _load(self, sought: Metric | None = None) -> None:
         """Reads what is not known yet of the runs; `sought` tells which of them is at work."""
+        sought = self._sought = sought or self._sought  # what is asked next may not know it
         project = self.workspace.project
         known = {v for v, run in self.runs.items() if run.artifact.done}
         self.workspace.reader.ask(
             "filter runs",
             lambda: read_runs(project, known, sought),
-            self._loaded,
+            partial(self._loaded, self._ends),
             lambda words: self.tell("cannot be read", "bad", words),
         )
 
-    def _loaded(self, found: tuple[list[FilterRun], int | None]) -> None:
+    def _ended(self, _: object) -> None:
+        self._ends += 1
+        self._live = self._sought = self._progress = None
+
+    def _loaded(self, ends: int, found: tuple[list[FilterRun], int | None]) -> None:
         runs, live = found
         for run in runs:
             if run.version in self.runs:  # what came live in the meantime stays
                 run.points.put(self.runs[run.version].points.metrics())
             self.runs[run.version] = run
-        self._live = live if live is not None and self.running else self._live
+        if live is not None and ends == self._ends:
+            self._live, self._sought = live, None
         if runs or self.curves.run is not self.shown:
             self._draw()
         self._tell()
@@ -223,6 +233,8 @@ class FilteringPage(Page):
 
     def _draw(self) -> None:
         shown = self.shown
+        if shown is None or self.curves.run is None or shown.version != self.curves.run.version:
+            self._asked = ()  # its diagnosis goes with the curves of the one before
         self._list_runs()
         ticked = [v for v in self.curves.runs.overlaid if shown is None or v != shown.version]
         self.curves.show_runs(shown, [self.runs[v] for v in ticked if v in self.runs])
@@ -278,7 +290,12 @@ class FilteringPage(Page):
             judged = diagnose(metrics, latest, recipe, tested)
             return Found(run.version, iterations, shown, judged)
 
-        self.workspace.reader.ask("filter diagnosis", read, self._diagnosed, self._say)
+        def failed(words: str) -> None:
+            if asked == self._asked:
+                self._asked = ()  # it is tried again when someone looks
+                self._say(words)
+
+        self.workspace.reader.ask("filter diagnosis", read, self._diagnosed, failed)
 
     def _say(self, words: str) -> None:
         self.diagnosis_tab.tell(lambda panel: panel.show_words(words))

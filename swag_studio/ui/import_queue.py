@@ -13,11 +13,13 @@ from typing import Any, Literal
 from PySide6.QtCore import QObject, Signal
 
 from swag_studio.errors import UserError
-from swag_studio.events import Event, Finished, Progress
+from swag_studio.events import Changed, Event, Finished, Progress
 from swag_studio.ui.bridge import Task
 from swag_studio.ui.workspace import Workspace
 
 READING = "preview"  # the stage that a dry run's events bear: it imports nothing
+
+_CANCELLED = "Cancelled. Nothing of the file was imported."
 
 State = Literal["reading", "read", "refused", "importing", "imported", "failed"]
 
@@ -29,11 +31,19 @@ class Errand:
     dry_run: bool
     summary: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
+    published: bool = False  # from here on the file is imported, whoever cancels
     task: Task | None = None
 
     @property
     def over(self) -> bool:
-        return bool(self.summary or self.error)
+        # Asked first: what was found is here before the task is over.
+        ended = self.task is not None and self.task.state == "over"
+        return ended or bool(self.summary or self.error)
+
+    @property
+    def cancelled(self) -> bool:
+        """Of one that is over: whether it did not come to an end of its own."""
+        return not (self.summary or self.error or self.published)
 
 
 @dataclass(eq=False)
@@ -65,7 +75,7 @@ class ImportQueue(QObject):
         self.workspace = workspace
         self.files: list[WaitingFile] = []
         workspace.bridge.ended.connect(lambda _: self.collect())
-        workspace.bridge.idle_changed.connect(self._idle)
+        workspace.bridge.idle_changed.connect(lambda idle: self.collect(idle=idle))
         workspace.bridge.queue_changed.connect(lambda _: self.changed.emit())
 
     # --- what a person asks for --------------------------------------------------------------
@@ -124,34 +134,25 @@ class ImportQueue(QObject):
         name = f"{'Read' if dry_run else 'Import'} {path.name}"
         errand.task = self.workspace.bridge.submit(work, name)
 
-    def collect(self) -> None:
-        """Takes over what the jobs that are over have found."""
-        done = [f for f in self.files if f.errand is not None and f.errand.over]
+    def collect(self, *, idle: bool = False) -> None:
+        """Takes over what the jobs that are over have found; all are where the engine is idle.
+
+        Whatever is over and did not say how it ended was cancelled.
+        """
+        done = [f for f in self.files if f.errand is not None and (f.errand.over or idle)]
         for file in done:
             errand, file.errand = file.errand, None
             assert errand is not None
-            file.error = errand.error
+            file.error = _CANCELLED if errand.cancelled else errand.error
             file.summary = errand.summary or file.summary
             if errand.dry_run:
-                file.state = "refused" if errand.error else "read"
+                file.state = "refused" if file.error else "read"
             else:
-                file.state = "failed" if errand.error else "imported"
+                file.state = "failed" if file.error else "imported"
             if file.state == "imported":
                 self.files.remove(file)
                 self.imported.emit(file)
         if done:
-            self.changed.emit()
-
-    def _idle(self, idle: bool) -> None:
-        """Whatever has no end by now was cancelled."""
-        self.collect()
-        lost = [f for f in self.files if f.errand is not None] if idle else []
-        for file in lost:
-            assert file.errand is not None
-            file.state = "refused" if file.errand.dry_run else "failed"
-            file.error = "Cancelled. Nothing of the file was imported."
-            file.errand = None
-        if lost:
             self.changed.emit()
 
 
@@ -163,6 +164,8 @@ def _told(events: Iterator[Event], errand: Errand) -> Iterator[Event]:
     for event in events:
         if isinstance(event, Finished):
             errand.summary = dict(event.summary)
+        elif isinstance(event, Changed) and "sources" in event.tables and not errand.dry_run:
+            errand.published = True
         if not errand.dry_run:
             yield event
         elif isinstance(event, Progress | Finished):

@@ -27,6 +27,7 @@ class LanguageModelsPage(Page):
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, parent)
+        self._drawn = 0  # the version whose curves are drawn
         self.chart = Chart(
             "Perplexity on the inner development set",
             workspace.theme,
@@ -81,7 +82,11 @@ class LanguageModelsPage(Page):
             self._put(mine)
 
     def show_progress(self, progress: Progress) -> None:
-        if progress.stage == self.stage and self.action.isVisibleTo(self):
+        if progress.stage != self.stage:
+            return
+        at_work = self._artifact()
+        another = at_work is not None and at_work.version != self._drawn
+        if another or self.action.isVisibleTo(self):
             self.refresh(frozenset())  # it has just begun
 
     # --- showing -------------------------------------------------------------------------
@@ -145,6 +150,7 @@ class LanguageModelsPage(Page):
         """Draws what the store holds of the version in question."""
         self.chart.clear()
         self.curves.setCurrentIndex(0)
+        self._drawn = artifact.version if artifact is not None else 0
         if artifact is not None:
             store = self.workspace.project.store
             self._put(store.metrics(self.stage, artifact.version, "perplexity"))

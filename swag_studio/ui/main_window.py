@@ -271,7 +271,9 @@ class MainWindow(Window):
             from swag_studio.ui.people_readings import KeepingUp  # costs a third of a second
 
             self._keeping_up = KeepingUp(self.workspace.project)
-        behind, self._behind = self._behind, False
+        behind = self._behind
+        if behind:  # else it may become so in this very moment, and is pulled again
+            self._behind = False
         return self._keeping_up.pull(behind)
 
     def _tell_kept_up(self, tables: frozenset[str] | None) -> None:

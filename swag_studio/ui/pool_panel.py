@@ -112,6 +112,7 @@ class ContextList(QWidget):
     def __init__(self, reader: Background, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._reader, self._index = reader, ContextIndex([])
+        self._listed = self._index  # whose rows are in the table
         self._current: ContextRow | None = None
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search the contexts for words")
@@ -156,6 +157,7 @@ class ContextList(QWidget):
     def _show(self, index: ContextIndex, rows: list[ContextRow]) -> None:
         if index is not self._index:  # of a pool that is no longer shown
             return
+        self._listed = index
         total = count(len(index.rows), "context")
         self.counts.setText(total if len(rows) == len(index.rows) else f"{len(rows):,} of {total}")
         before = self._current.id if self._current else ""
@@ -171,7 +173,8 @@ class ContextList(QWidget):
     def _row_chosen(self, row: ContextRow | None) -> None:
         if row is not self._current:
             self._current = row
-            self.chosen.emit(row)
+            if self._listed is self._index:  # else it is read where the other pool has it
+                self.chosen.emit(row)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress:

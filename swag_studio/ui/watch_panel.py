@@ -250,7 +250,9 @@ class WatchPanel(QWidget):
         if not searched:
             self._search(self.search.text())
         self.stack.setCurrentWidget(self.parts)
+        self.bar.blockSignals(True)  # what is watched is not yet of this reading
         self.bar.set_last(reading.iterations)
+        self.bar.blockSignals(False)
         self._fill()
 
     def _tell(self, words: str, *, again: bool = False) -> None:

@@ -133,7 +133,7 @@ class Workspace:
         """Queues the pipeline with the project's recipe."""
         recipe, project, jobs = self.project.recipe, self.project, self.jobs
         name = "Run everything" if stage == "release" else f"Run up to {STAGE_TITLES[stage]}"
-        self.bridge.submit(lambda: jobs.run(recipe, project, stage), name, stage)
+        self.bridge.submit(lambda: jobs.run(recipe, project, stage), name, stage, recipe)
 
     def check(self) -> None:
         """Queues the verification of the database and of every block."""

@@ -107,6 +107,41 @@ def test_the_stage_at_work_is_known(bridge: Bridge, engine: FakeEngine) -> None:
     assert bridge.stage == ""
 
 
+def test_a_stage_that_the_next_job_is_in_already_is_at_work(
+    bridge: Bridge, engine: FakeEngine
+) -> None:
+    stages: list[str] = []
+    bridge.ended.connect(lambda _: stages.append(bridge.stage))
+    bridge.submit(lambda: job(Progress("a", 0, 0), Finished("a")))
+    bridge.submit(lambda: job(Progress("a", 0, 0), Finished("a")))
+    for _ in range(4):  # the end of the first job, and the second in the same stage
+        engine.step()
+    bridge.drain()
+    assert stages == [bridge.stage] == ["a"]
+    engine.work()
+    bridge.drain()
+    assert bridge.stage == ""
+
+
+def test_the_stage_that_is_told_last_is_the_one_at_work(bridge: Bridge, engine: FakeEngine) -> None:
+    log = heard(bridge)
+    events = [Progress(stage, i, 9) for i, stage in enumerate(("a", "b", "a"))]
+    bridge.submit(lambda: job(*events, Finished("a")))
+    for _ in events:
+        engine.step()
+    bridge.drain()
+    assert [value for name, value in log if name == "progress"] == events[1:]
+    assert bridge.stage == "a"
+
+
+def test_a_run_with_another_recipe_waits_beside_the_one_that_waits(bridge: Bridge) -> None:
+    first = bridge.submit(lambda: job(), "first", "filter", recipe=1)
+    second = bridge.submit(lambda: job(), "second", "filter", recipe=2)
+    assert second is not first
+    assert bridge.submit(lambda: job(), "third", "filter", recipe=1) is first
+    assert bridge.tasks() == [first, second]
+
+
 def test_a_steady_pace_gives_one_figure_and_a_varying_one_a_range() -> None:
     steady, varying = Eta(), Eta()
     for i in range(10):

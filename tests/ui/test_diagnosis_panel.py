@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gates import Gate, held
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
@@ -14,11 +15,13 @@ from test_filtering_page import iteration, run, wait
 from swag_studio import evidence as clues
 from swag_studio.advice import Advice
 from swag_studio.diagnosis import Diagnosis
+from swag_studio.errors import ProjectError
 from swag_studio.evidence import Clue, Evidence
 from swag_studio.project import Project
 from swag_studio.records import Context
 from swag_studio.series import Verdict
 from swag_studio.standings import Finding
+from swag_studio.ui import diagnosis_panel
 from swag_studio.ui.diagnosis_panel import (
     DiagnosisPanel,
     exhausted_words,
@@ -273,3 +276,33 @@ def test_rules() -> None:
     assert recipe_keys("lm.epochs, filter.nothing, e.g. this, lm.epochs and run.seed") == [
         "lm.epochs"
     ]
+
+
+def test_contexts_stand_under_the_clue_that_they_are_of(
+    qtbot: QtBot, page: FilteringPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = page.diagnosis
+    click(qtbot, panel.members, member(page, "bow"))
+    with held(page.workspace.reader):
+        click(qtbot, panel.clues, 0)
+        assert panel.contexts_heading.text() == "Contexts" and texts(panel.contexts) == []
+    wait(qtbot, page)
+    assert panel.contexts_heading.text() == "Contexts with “and”" and texts(panel.contexts)
+
+
+def test_contexts_that_cannot_be_read_are_not_told_of_under_another_clue(
+    qtbot: QtBot, page: FilteringPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> list[Context]:
+        raise ProjectError("They are gone.")
+
+    gate, panel = Gate(), page.diagnosis
+    monkeypatch.setattr(diagnosis_panel, "contexts_of", gate.before(gone))
+    click(qtbot, panel.members, member(page, "bow"))
+    click(qtbot, panel.clues, 0)
+    gate.reached()
+    click(qtbot, panel.clues, 1)  # which has none
+    gate.open()
+    wait(qtbot, page)
+    assert panel.contexts.empty == "No contexts were noted for this clue."
+    assert panel.contexts_heading.text() == "Contexts with “then”"

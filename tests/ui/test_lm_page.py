@@ -201,3 +201,21 @@ def test_what_another_page_changed_is_kept(page: LanguageModelsPage, project: Pr
     field.editor.setText("3")
     field.editor.editingFinished.emit()
     assert (project.recipe.generate.temperature, project.recipe.lm.epochs) == (0.7, 3)
+
+
+def test_points_of_a_run_are_not_drawn_among_those_of_one_that_was_broken_off(
+    page: LanguageModelsPage, tell: Callable[..., None]
+) -> None:
+    """Also where the page hears of the run before its version is there."""
+    project = page.workspace.project
+    tags = {"fold": "0", "direction": "forward", "set": "dev"}
+    old, _ = begun(project)
+    points = [Metric("train_lm", "perplexity", epoch, 90.0, tags) for epoch in range(5)]
+    project.store.put_metrics(old.version, points)
+    project.set_recipe(project.recipe.with_values({"lm.dim": 64}))
+    tell(Progress("train_lm", 0, 0, "bytes", "reading the plain text"))
+    new, _ = begun(project)
+    assert new.version != old.version
+    tell(Progress("train_lm", 10, 100, "tokens"))
+    tell(Metric("train_lm", "perplexity", 0, 70.0, tags))
+    assert list(page.chart.plot.series["0 forward"].curve.y) == [70.0]

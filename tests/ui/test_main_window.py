@@ -356,3 +356,32 @@ def test_a_page_that_cannot_be_made_is_told_of_once(qtbot: QtBot, workspace: Wor
     assert [error[0] for error in faults] == [ModuleNotFoundError] * 2
     assert [page.title for page in window.pages] == ["Sources"]
     window.leave()
+
+
+def test_an_answer_that_comes_while_the_window_keeps_up_is_kept_up_with(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the reading thread's look whether something is behind and what it does about it."""
+    pulled: list[bool] = []
+    behind, coming = [False], [True]
+
+    class KeepingUp:
+        def pull(self, behind: bool) -> frozenset[str]:
+            pulled.append(behind)
+            return frozenset()
+
+    def look(_: MainWindow) -> bool:
+        now = behind[0]
+        if coming:
+            behind[0] = coming.pop()
+        return now
+
+    def note(_: MainWindow, value: bool) -> None:
+        behind[0] = value
+
+    monkeypatch.delattr(window, "_behind")
+    monkeypatch.setattr(MainWindow, "_behind", property(look, note), raising=False)
+    monkeypatch.setattr(window, "_keeping_up", KeepingUp())
+    for _ in range(3):
+        window._kept_up()
+    assert pulled == [False, True, False]

@@ -391,3 +391,38 @@ def test_all_settings_for_all_steps_can_be_pointed_at(
             page.show_setting(f"{section}.{name}")
             editor = field(page, f"{section}.{name}").editor
             assert editor.hasFocus() and editor.visibleRegion().boundingRect() == editor.rect()
+
+
+# --- what is cancelled -------------------------------------------------------------------------
+
+
+def test_a_cancelled_file_says_so_while_the_next_job_is_at_work(
+    page: SourcesPage, jobs: FakeJobs, engine: FakeEngine
+) -> None:
+    """The window is not told of an idle engine in between, and the next job takes hours."""
+    jobs.files |= {name: {"captions": captions(3, name)} for name in ("a.json", "b.json")}
+    drop(page, Path("/data/a.json"))
+    drop(page, Path("/data/b.json"))
+    engine.step()
+    page.workspace.bridge.cancel()
+    page.workspace.run_until("filter")
+    page.workspace.bridge.drain()
+    assert not page.workspace.bridge.idle
+    assert [file.state for file in page.queue.files] == ["refused", "refused"]
+    assert page.panel.error.text() == "Cancelled. Nothing of the file was imported."
+    assert page.panel.skip.isVisible()
+
+
+def test_a_file_that_was_imported_when_its_job_was_cancelled_is_imported(
+    qtbot: QtBot, page: SourcesPage, jobs: FakeJobs, engine: FakeEngine, settle: Settle
+) -> None:
+    jobs.files["a.json"] = {"captions": captions(7)}
+    drop(page, Path("/data/a.json"))
+    settle()
+    qtbot.mouseClick(page.panel.bring_in, LEFT)
+    while not page.workspace.project.store.sources():
+        engine.step()
+    page.workspace.bridge.cancel()
+    settle()
+    assert page.queue.files == [] and not page.panel.isVisible()
+    assert page.hint.text().startswith("a.json: 7 captions imported.")
