@@ -123,6 +123,16 @@ def _unusable(key: str) -> str:
     return ""
 
 
+class _Field(QKeySequenceEdit):
+    """Takes any key but Esc, which closes the dialog as it closes any other one."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+
 class KeysDialog(QDialog):
     """Changes the keys; `changed` carries the new map after every change."""
 
@@ -140,13 +150,16 @@ class KeysDialog(QDialog):
         set_role(self.trouble, "bad")
         form = QFormLayout()
         for action in ACTIONS:
-            edit = self.edits[action.code] = QKeySequenceEdit()
+            edit = self.edits[action.code] = _Field()
             edit.setMaximumSequenceLength(1)
             edit.setAccessibleName(f"Key of: {action.words}")
             edit.editingFinished.connect(lambda code=action.code: self._edited(code))
             also = f" (also {_listed(action.also)})" if action.also else ""
             form.addRow(action.words + also, edit)
-        note = QLabel("Click a field and press the new key. A key does nothing while you write.")
+        note = QLabel(
+            "Click a field, or go to it with Tab, and press the new key. A key does nothing while "
+            "you write."
+        )
         note.setWordWrap(True)
         set_role(note, "muted")
         buttons = QDialogButtonBox(
@@ -161,6 +174,8 @@ class KeysDialog(QDialog):
         layout.addLayout(form)
         layout.addWidget(self.trouble)
         layout.addWidget(buttons)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        close.setFocus()  # a key that is pressed too soon is nobody's
         self.setMinimumWidth(ems(self, 56))
         self._show()
 

@@ -94,6 +94,7 @@ class NameDialog(_Dialog):
         self.name.textChanged.connect(lambda text: self.yes.setEnabled(bool(text.strip())))
         self.content.addWidget(label(note))
         self.content.addWidget(self.name)
+        self.name.setFocus()
 
     def decide(self) -> None:
         name = " ".join(self.name.text().split())

@@ -19,6 +19,9 @@ from PySide6.QtWidgets import (
     QComboBox,
     QGraphicsView,
     QKeySequenceEdit,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
     QRadioButton,
     QScrollArea,
     QTabBar,
@@ -29,6 +32,7 @@ from pytestqt.qtbot import QtBot
 from sights import dialogs, everything, packet_window, settle, sights
 
 from swag_studio.project import Project
+from swag_studio.ui.annotate_keys import KeyMap
 from swag_studio.ui.application import Application
 from swag_studio.ui.main_window import MainWindow
 from swag_studio.ui.theme import ems
@@ -158,6 +162,43 @@ def test_tab_goes_through_every_dialog_as_one_reads(
         dialog.close()
     settle(window, qtbot)
     assert {title: told for title, told in found.items() if told} == {}
+
+
+def test_escape_leaves_every_dialog_wherever_the_focus_is(
+    application: Application, window: MainWindow, qtbot: QtBot
+) -> None:
+    """But one that says how far a change is: what it began is to be stopped, or done."""
+    settle(window, qtbot)
+    shown = dialogs(window)
+    shown.pop("step").close()
+    for title, dialog in shown.items():
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        dialog.show()
+        for stop in controls(dialog):
+            dialog.show()
+            stop.setFocus()
+            QTest.keyClick(stop, Qt.Key.Key_Escape)
+            assert dialog.isHidden(), f"{title}, {name(stop)}"
+    assert shown["keys"].keymap.keys == KeyMap().keys  # type: ignore[attr-defined]
+
+
+def show(dialog: QWidget) -> None:
+    dialog.show()
+    dialog.activateWindow()
+    QApplication.processEvents()
+
+
+def test_a_dialog_begins_where_something_is_to_be_written(window: MainWindow, qtbot: QtBot) -> None:
+    settle(window, qtbot)
+    for title, field in {"new": QLineEdit, "name": QLineEdit, "edit": QPlainTextEdit}.items():
+        dialog = dialogs(window)[title]
+        show(dialog)
+        assert isinstance(dialog.focusWidget(), field), title
+        dialog.close()
+    keys = dialogs(window)["keys"]
+    show(keys)  # a key that is pressed too soon is nobody's
+    assert isinstance(keys.focusWidget(), QPushButton)
+    keys.close()
 
 
 def test_tab_goes_through_the_start_window_and_a_packet(
