@@ -118,9 +118,9 @@ class Bench(BenchView):
             self.item = None
             self._show_idle()
             return
-        self._given = self.desk.given(item.key) if item.state == "done" else None
+        given = self.desk.given(item.key) if item.state == "done" else None
         draft = self.desk.draft(item.key)
-        self.item = item
+        self.item, self._given = item, given  # both or, where one cannot be read, neither
         self._kept = draft or self._given or Answer.empty(len(item.endings))
         self.stack.setCurrentIndex(0)
         self.comment.show_text(self._kept.comment)
@@ -273,6 +273,7 @@ class Bench(BenchView):
         self._timer.stop()
         answer = self.answer()
         if self.item is None or answer.same_as(self._kept):
+            self.saved.as_before()
             return True
         key = self.item.key
         same = self._given is not None and answer.same_as(self._given)
@@ -312,6 +313,7 @@ class Bench(BenchView):
         """What is given out may have changed elsewhere. The item on the screen stays."""
         self.desk.reload()
         if self.item is None or not self.desk.holds(self.item.key):
+            self.keep_draft()  # what is taken back may come again
             self.advance()
         else:
             self._show_standing()

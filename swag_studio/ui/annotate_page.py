@@ -84,6 +84,7 @@ class AnnotatePage(Page):
             self.bench.hide()
             self.bench.deleteLater()
             self.bench = None
+        self.picker.forget()
         self._ask()
 
     def _ask(self) -> None:
@@ -156,6 +157,7 @@ class AnnotatorPicker(QWidget):
         self.trouble = QLabel()
         self.trouble.setWordWrap(True)
         self.trouble.setTextFormat(Qt.TextFormat.PlainText)
+        self.trouble.hide()
         set_role(self.trouble, "bad")
         adding, starting = QWidget(), QWidget()
         for box, widgets in ((starting, (self.start,)), (adding, (self.name, self.new))):
@@ -174,21 +176,27 @@ class AnnotatorPicker(QWidget):
         outer.addStretch(1)
         frame.setMinimumWidth(ems(self, 40))
 
+    def forget(self) -> None:
+        """Nobody is chosen, and no name is written."""
+        self.list.clearSelection()
+        self.name.clear()
+        self._tell("")
+
     def reload(self) -> None:
-        """The annotators as they are now; nobody is preselected."""
+        """The annotators as they are now. What someone is about to choose or to write stays."""
         people = [a for a in self._store.annotators() if a.kind == "person" and a.active]
+        chosen = {item.data(Qt.ItemDataRole.UserRole).id for item in self.list.selectedItems()}
         self.list.clear()
         for person in people:
             item = QListWidgetItem(person.name)
             item.setData(Qt.ItemDataRole.UserRole, person)
             self.list.addItem(item)
+            item.setSelected(person.id in chosen)
         rows = min(len(people), _ROWS) * (self.fontMetrics().height() + 10)
         self.list.setFixedHeight(rows + 8)
         self.list.setVisible(bool(people))
         self.start.setVisible(bool(people))
         self.heading.setText("Who judges?" if people else "Who judges? Write your name to begin.")
-        self._tell("")
-        self.name.clear()
 
     def add(self) -> None:
         """Adds who is written in the field, and picks them."""

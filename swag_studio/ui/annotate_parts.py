@@ -30,6 +30,7 @@ class SavedState(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         self.setAccessibleName("What is saved")
+        self._before: tuple[str, str] | None = None  # what was said before something waited
 
     def saved(self, what: str) -> None:
         """An answer or a skip is on the disk."""
@@ -41,7 +42,14 @@ class SavedState(QLabel):
 
     def waiting(self) -> None:
         """There is something that is not kept yet."""
+        before = self._before or (self.text(), str(self.property("role") or ""))
         self._say("○ Not kept yet", "muted")
+        self._before = before
+
+    def as_before(self) -> None:
+        """Nothing waits: what was changed was changed back."""
+        if self._before is not None:
+            self._say(*self._before)
 
     def restored(self) -> None:
         """What is on the screen is what was kept before."""
@@ -52,6 +60,7 @@ class SavedState(QLabel):
         self._say(f"✗ {what}: {words}", "bad")
 
     def _say(self, text: str, role: str) -> None:
+        self._before = None
         self.setText(text)
         set_role(self, role)
 

@@ -318,6 +318,40 @@ def test_closing_the_window_keeps_the_draft(
     assert seen and seen[0] is not None  # before anything was hidden, or the project closed
 
 
+def test_what_is_changed_back_waits_for_nothing(
+    sit: Callable[..., Bench], project: Project, qtbot: QtBot
+) -> None:
+    put(project, 2)
+    bench = sit()
+    press(qtbot, "B1 S1 1 1 1 1 ⏎")
+    saved = bench.saved.text()
+    assert saved.startswith("✓ Item 1 saved")
+    press(qtbot, "B B")
+    assert bench.saved.text() == "○ Not kept yet"
+    bench._timer.timeout.emit()
+    assert bench.saved.text() == saved
+
+
+def test_an_item_that_cannot_be_read_has_no_part_in_the_one_on_the_screen(
+    sit: Callable[..., Bench], project: Project, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an answer that says the same as the other's would pass for given."""
+    tasks = put(project, 2)
+    bench = sit()
+
+    def fails(_: str) -> None:
+        raise OSError(5, "Input/output error")
+
+    press(qtbot, "B1 S2 3 1 2 1 ⏎")
+    press(qtbot, "B1 S2 3 1 2 1")
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.desk, "draft", fails)
+        press(qtbot, "←")
+    assert bench.heading.text() == "Item 2" and "drive" in bench.note.text()
+    press(qtbot, "⏎")
+    assert set(answers(project)) == {task.id for task in tasks}
+
+
 def test_a_full_disk_keeps_the_answer_on_the_screen(
     sit: Callable[..., Bench], project: Project, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -498,6 +532,22 @@ def test_an_annotator_is_added_under_a_name_of_their_own(
     assert [a.name for a in project.store.annotators()] == ["美奈 K"]
 
 
+def test_a_name_that_is_being_written_or_chosen_stays(page: AnnotatePage, project: Project) -> None:
+    """Also while a job at work tells of what it changed."""
+    put(project, 1)
+    page.refresh(frozenset({"annotators"}))
+    page.picker.list.setCurrentRow(0)
+    page.picker.name.setText("Ott")
+    put(project, 1, OTTO, sent1="A boy waits.")
+    page.refresh(frozenset({"annotators", "assignments"}))
+    assert page.picker.name.text() == "Ott"
+    assert [item.text() for item in page.picker.list.selectedItems()] == ["Mina"]
+    page.picker.start.click()
+    assert page.status.text() == "Judging as Mina"
+    page.unseat()
+    assert page.picker.name.text() == "" and not page.picker.list.selectedItems()
+
+
 def test_without_work_the_page_says_why_and_where_to_go(
     page: AnnotatePage, sit: Callable[..., Bench], project: Project, qtbot: QtBot
 ) -> None:
@@ -526,6 +576,23 @@ def test_work_that_is_taken_back_leaves_the_screen(
     project.store.withdraw(MINA.id)
     page.refresh(frozenset({"allocations"}))
     assert bench.item is None and "No work has been given out to Mina" in bench.idle.words.text()
+
+
+def test_what_was_half_given_comes_again_with_the_work(
+    page: AnnotatePage, sit: Callable[..., Bench], project: Project, qtbot: QtBot
+) -> None:
+    first, second = put(project, 2)
+    bench = sit()
+    press(qtbot, "B1 3")
+    project.store.withdraw_tasks([first.id])
+    page.refresh(frozenset({"allocations"}))
+    assert bench.item is not None and bench.item.key == second.id
+    assert bench.saved.text().startswith("◐ Draft kept")
+    project.store.allocate([(first.id, MINA.id)])
+    page.refresh(frozenset({"allocations"}))
+    press(qtbot, "B1 S1 1 1 1 1 ⏎")
+    assert bench.item.key == first.id
+    assert bench.card.answer.labels[:3] == ("likely", "gibberish", None)
 
 
 def test_a_text_that_is_gone_is_told(sit: Callable[..., Bench], project: Project) -> None:
