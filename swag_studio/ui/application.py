@@ -70,6 +70,7 @@ class Application(QObject):
         self.packets.made.connect(self._serve)
         self.start_window: StartWindow | None = None
         self.crash: CrashDialog | None = None
+        self._settings_dialog: SettingsDialog | None = None
         self.restoring = Restoring(self)
         self.quitting = self._asked_to_quit = self._shut = False
         self._base_points = app.font().pointSizeF()
@@ -281,10 +282,13 @@ class Application(QObject):
             self.open(path)
 
     def show_settings(self, parent: QWidget) -> SettingsDialog:
-        """The settings, which act while they are changed."""
-        dialog = SettingsDialog(self.settings, parent)
-        dialog.changed.connect(self._set)
+        """The settings, which act while they are changed: in one place at a time."""
+        dialog = self._settings_dialog
+        if dialog is None or not (isValid(dialog) and dialog.isVisible()):
+            dialog = self._settings_dialog = SettingsDialog(self.settings, parent)
+            dialog.changed.connect(self._set)
         dialog.show()
+        _raise(dialog)
         return dialog
 
     def _set(self, chosen: Settings) -> None:

@@ -66,6 +66,8 @@ class Restoring(QObject):
 
     def offer(self, root: Path, problem: str) -> None:
         """Says in the start window what is wrong, with a button for the newest whole backup."""
+        if self._application.quitting:
+            return
         start = self._application.show_start(problem)
         if not backups.found(root):
             return
@@ -112,11 +114,13 @@ class Restoring(QObject):
 
     def put_back(self, root: Path, backup: Backup) -> None:
         """Restores and opens the project; offers another backup when this one cannot be used."""
+        if self._application.quitting:
+            return
         self._application.show_start().wait(
             f"The backup of {when(backup.made)} is being put back into {root} …"
         )
         self._thread.ask(
-            "restore",
+            f"restore {root}",  # one project's must not make room for another's
             lambda: backups.restore(root, backup.name),
             lambda done: self._open(root, done),
             lambda fault: self.offer(root, f"The backup could not be restored: {fault}"),
@@ -173,9 +177,11 @@ class BackupsDialog(QDialog):
         self._list()
 
     def _list(self) -> None:
+        chosen = self.chosen()
         self.table.set_rows(backups.found(self._root))
-        if self.table.rows_model.rowCount():
-            self.table.selectRow(0)
+        rows = self.table.rows_model.rows
+        if rows:
+            self.table.selectRow(rows.index(chosen) if chosen in rows else 0)
         self._enable()
 
     def _enable(self) -> None:

@@ -21,6 +21,7 @@ from swag_studio.settings import Settings
 from swag_studio.ui import theme
 from swag_studio.ui.application import Application
 from swag_studio.ui.main_window import MainWindow
+from swag_studio.ui.settings_dialog import SettingsDialog
 from swag_studio.ui.start import NewProjectDialog
 
 LEFT = Qt.MouseButton.LeftButton
@@ -214,6 +215,7 @@ def test_settings_act_while_they_are_changed_and_are_kept(
     before = qapp.font().pointSizeF()
     window.settings_requested.emit()
     dialog = application.show_settings(window)
+    assert window.findChildren(SettingsDialog) == [dialog]  # two would undo each other's changes
     dialog.theme.setCurrentIndex(dialog.theme.findData("dark"))
     assert qapp.palette().color(QPalette.ColorRole.Window).name() == theme.DARK.window
     assert window.workspace.theme is theme.DARK

@@ -17,6 +17,7 @@ from waiting import end
 
 from swag_studio import backups
 from swag_studio import recipe as recipes
+from swag_studio.errors import ProjectError
 from swag_studio.project import Project
 from swag_studio.records import SourceInfo
 from swag_studio.ui.application import Application, Parts
@@ -173,6 +174,59 @@ def test_an_offer_that_comes_late_is_not_made_to_another_problem(
     assert start.remedy.isHidden() and start.waiting.isHidden()
 
 
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[list[Path], threading.Event]]:
+    """What is put back, none of which succeeds, and that lets the first one go on."""
+    asked, turn = list[Path](), threading.Event()
+
+    def fails(root: Path, _: str) -> None:
+        asked.append(root)
+        assert turn.wait(60)
+        raise ProjectError("The backup is damaged.")
+
+    monkeypatch.setattr(backups, "restore", fails)
+    yield asked, turn
+    turn.set()
+
+
+def at_rest(qtbot: QtBot, application: Application) -> None:
+    qtbot.waitUntil(lambda: not application.restoring._thread.busy)
+    QApplication.processEvents()
+
+
+def test_no_backup_that_is_to_be_put_back_makes_room_for_another_projects(
+    qtbot: QtBot,
+    application: Application,
+    root: Path,
+    tmp_path: Path,
+    slow: tuple[list[Path], threading.Event],
+) -> None:
+    asked, turn = slow
+    backup = backups.make(root, NOON)
+    roots = [tmp_path / f"{name}.swag" for name in "abc"]
+    for other in roots:
+        application.restoring.put_back(other, backup)
+    turn.set()
+    at_rest(qtbot, application)
+    assert asked == roots
+
+
+def test_a_restore_that_fails_while_the_program_ends_does_not_hold_it_up(
+    qtbot: QtBot, application: Application, root: Path, slow: tuple[list[Path], threading.Event]
+) -> None:
+    asked, turn = slow
+    backup = backups.make(root, NOON)
+    application.restoring.put_back(root, backup)
+    qtbot.waitUntil(lambda: bool(asked))
+    application.quit()
+    turn.set()
+    at_rest(qtbot, application)
+    assert application.start_window is None
+    application.restoring.put_back(root, backup)  # as once a window is closed, and too late
+    at_rest(qtbot, application)
+    assert application.start_window is None and asked == [root]
+
+
 def test_without_a_backup_nothing_is_offered(application: Application, root: Path) -> None:
     (root / "project.db").unlink()
     application.start([root])
@@ -228,6 +282,20 @@ def test_a_backup_is_made_and_the_project_goes_back_to_it(
     assert sources(in_front(application)) == ["s1"]
     (kept,) = [b for b in backups.found(root) if b.kind == "replaced"]
     assert backups.problems(kept.path) == []
+
+
+def test_the_backup_that_was_chosen_stays_so_when_another_one_is_made(
+    qtbot: QtBot, root: Path, window: MainWindow
+) -> None:
+    for day in range(2):
+        backups.make(root, NOON + timedelta(days=day))
+    dialog = dialog_of(window)
+    qtbot.mouseClick(dialog.make_button, LEFT)
+    dialog.table.selectRow(1)  # while it is being made
+    qtbot.waitUntil(dialog.make_button.isEnabled)
+    chosen = dialog.chosen()
+    assert dialog.table.rows_model.rowCount() == 3 and chosen is not None and chosen.made == NOON
+    dialog.close()
 
 
 def test_who_says_no_keeps_the_project(qtbot: QtBot, root: Path, window: MainWindow) -> None:
