@@ -65,9 +65,8 @@ def exclude_all(
 ) -> BulkDialog:
     store = workspace.project.store
     actions = Actions(store, workspace.reader, parent)
-    actions.version = VERSION
     actions.told.connect(told)
-    actions.bulk(store.review_ids(VERSION), Change("exclude"))
+    actions.bulk(VERSION, store.review_ids(VERSION), Change("exclude"))
     settle(qtbot, workspace)
     (dialog,) = parent.findChildren(BulkDialog)
     return dialog
