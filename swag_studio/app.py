@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swag_studio import cli
+from swag_studio.errors import quoted
 from swag_studio.events import Event, Finished, Message, Progress
 
 if TYPE_CHECKING:
@@ -179,7 +180,8 @@ class EngineJobs:
         problems = [look for look in looks if look.problem]
         told = [look.told for look in problems]
         if mendable(project, looks):
-            told.append(f"Close the project, then: swag-studio check {project.root} --mend")
+            again = f"swag-studio check {quoted(project.root)} --mend"
+            told.append(f"Close the project, then: {again}")
         if problems:
             text = f"Check project: {len(problems):,} of what was looked at is damaged or missing."
             yield Message("check", text, "error", "\n".join(told))

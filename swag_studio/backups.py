@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from swag_studio.connections import companions, in_short
-from swag_studio.errors import ProjectError
+from swag_studio.errors import ProjectError, quoted
 from swag_studio.files import make_folder
 from swag_studio.project import DATABASE, FOLDERS, project_folder, take_lock
 from swag_studio.store import Store
@@ -179,7 +179,7 @@ def _make(root: Path, now: datetime) -> Backup:
             raise ProjectError(
                 f"{root / DATABASE} is damaged ({wrong[0]}), so that no backup was made of it; "
                 "the earlier ones are kept. Put the newest whole one back with: "
-                f"swag-studio backups {root} --restore newest"
+                f"swag-studio backups {quoted(root)} --restore newest"
             )
         temporary.replace(target)
     finally:

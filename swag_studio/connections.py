@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from sqlite_utils import Database
 
-from swag_studio.errors import DatabaseError, ProjectError, damaged
+from swag_studio.errors import DatabaseError, ProjectError, damaged, quoted
 from swag_studio.schema import migrations
 
 SLICE = 2000  # rows that one transaction writes or deletes
@@ -94,7 +94,7 @@ class Connections:
                 raise ProjectError(told) from None
             raise DatabaseError(
                 f"{told} Put its newest whole backup in its place: "
-                f"swag-studio backups {self.path.parent} --restore newest"
+                f"swag-studio backups {quoted(self.path.parent)} --restore newest"
             ) from None
         with self._guard:
             self._all.append(connection)

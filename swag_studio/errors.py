@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 
@@ -108,6 +110,11 @@ _TOO_LARGE = _errnos("EFBIG")
 _DENIED = _errnos("EACCES EPERM EROFS")
 _GONE = _errnos("ENOENT ENOTDIR ESTALE ENODEV ENXIO")
 _SILENT = _errnos("EIO ETIMEDOUT ENOTCONN EHOSTDOWN ENOLINK")
+
+
+def quoted(path: Path | str) -> str:
+    """A path as a word of a command that is told, so that it can be pasted into a terminal."""
+    return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
 
 
 def in_words(error: BaseException, fault: str) -> str:

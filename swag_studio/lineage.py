@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from swag_studio.errors import ProjectError
+from swag_studio.errors import ProjectError, quoted
 from swag_studio.outside import recorded
 from swag_studio.project import Project
 from swag_studio.recipe import STAGE_FORMAT, STAGES, Recipe, from_toml
@@ -32,7 +32,7 @@ class Lineage:
             others = f", or name one with --run: {', '.join(map(str, runs))}" if runs else ""
             raise ProjectError(
                 f"There is no {which} of the filter. Run it first: swag-studio run "
-                f"{project.root}{others}"
+                f"{quoted(project.root)}{others}"
             )
         made = {stage: ancestor(project, run, stage) for stage in STAGES[:3]}
         kept = {stage: artifact for stage, artifact in made.items() if artifact is not None}

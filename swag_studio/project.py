@@ -32,6 +32,7 @@ from swag_studio.errors import (
     gone,
     lost_project,
     misfortune,
+    quoted,
 )
 from swag_studio.files import make_folder, read_json, write_json, write_text
 from swag_studio.integrity import Look
@@ -103,7 +104,7 @@ class Project:
         if not database.is_file() or database.stat().st_size == 0:
             raise DatabaseError(
                 f"{database} is missing or empty. Put its newest whole backup in its place: "
-                f"swag-studio backups {root} --restore newest"
+                f"swag-studio backups {quoted(root)} --restore newest"
             )
         lock = None if readonly else take_lock(root)
         store = Store(database, readonly=readonly)
@@ -169,7 +170,7 @@ class Project:
     def _recipe_back(self) -> str:
         return (
             "Put a copy of it back, or have it written as the newest result has it: "
-            f"swag-studio check {self.root} --mend"
+            f"swag-studio check {quoted(self.root)} --mend"
         )
 
     def set_recipe(self, recipe: Recipe) -> None:
@@ -287,7 +288,7 @@ class Project:
             return gone(folder)
         return (
             f"{folder} is missing, though it was made. Have the next run make it anew with: "
-            f"swag-studio check {self.root} --mend"
+            f"swag-studio check {quoted(self.root)} --mend"
         )
 
     # --- check ---------------------------------------------------------------------------
@@ -368,7 +369,7 @@ def project_folder(path: Path) -> Path:
                 "there, and open it again."
             )
         raise ProjectError(
-            f"{root} is not a project. Make one with: swag-studio new {root}"
+            f"{root} is not a project. Make one with: swag-studio new {quoted(root)}"
             if root.suffix == SUFFIX
             else f"{root} is not a project: a project is a folder named *{SUFFIX}."
         )

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import shlex
 import sqlite3
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from swag_studio.errors import StageError, gone, in_words, misfortune
+from swag_studio import errors
+from swag_studio.errors import StageError, gone, in_words, misfortune, quoted
 
 AGAIN = "run again: it goes on where it stopped."
 CPU = (
@@ -21,6 +26,13 @@ CPU = (
 
 def of_file(number: int, path: object = "/data/p.swag/pool") -> OSError:
     return OSError(number, os.strerror(number), path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the words of its own shell")
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))
+def test_a_path_in_a_command_that_is_told_is_one_word(path: str) -> None:
+    assert shlex.split(f"swag-studio run {quoted(path)}") == ["swag-studio", "run", path]
+    assert quoted("/data/mine.swag") == "/data/mine.swag"
 
 
 @pytest.mark.parametrize(
@@ -94,3 +106,12 @@ def test_sqlite_tells_more_than_its_text() -> None:
     error = sqlite3.OperationalError("attempt to write a readonly database")
     error.sqlite_errorname = "SQLITE_READONLY_DBMOVED"
     assert misfortune(error).startswith("The project was moved or removed while it was open.")
+
+
+def test_no_command_that_is_told_has_a_bare_path() -> None:
+    """A path with a space in it would be two words."""
+    told = re.compile(r"swag-studio [^\"']*\{(?!quoted\()[^}]*(?:root|path|project|folder|target)")
+    package = Path(errors.__file__).parent
+    texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    assert [path.name for path, text in texts.items() if told.search(text)] == []
+    assert told.search('f"Next: swag-studio run {project.root}"')

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-from swag_studio.errors import UserError, misfortune
+from swag_studio.errors import UserError, misfortune, quoted
 
 DONE, USER_ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -72,7 +72,7 @@ def without_display(path: str) -> int:
     from swag_studio.cli import commands
 
     packet = path.endswith(".swagpacket")
-    instead = f"swag-studio {'packets check' if packet else 'status'} {path}"
+    instead = f"swag-studio {'packets check' if packet else 'status'} {quoted(path)}"
     text = f"{path} opens in a window, and there is no display here. In a terminal: {instead}"
     commands.reporter(json=False).error(f"{text}; all commands: swag-studio --help")
     return USER_ERROR

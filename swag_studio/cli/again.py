@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from swag_studio.cli.commands import Json, ProjectFolder, app, opened_project, pulled, reporter
-from swag_studio.errors import UserError
+from swag_studio.errors import UserError, quoted
 
 if TYPE_CHECKING:
     from swag_studio.project import Project
@@ -57,7 +57,7 @@ def filter_again(
             out.say("Answers of simulated annotators are counted.", level="warning")
         made = None
         if not preview:
-            again = f"swag-studio run {project} --until filter"
+            again = f"swag-studio run {quoted(project)} --until filter"
             use = next((known for known in uses if known == gibberish), None)
             events = feedback.filter_again(opened, run, use, iterations)
             pulled(events, out, "filter-again", again)

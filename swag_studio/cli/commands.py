@@ -14,7 +14,7 @@ import typer
 from swag_studio import __version__
 from swag_studio.cli import figures
 from swag_studio.cli.reporting import JsonReporter, Reporter
-from swag_studio.errors import RecipeError, UserError, in_words
+from swag_studio.errors import RecipeError, UserError, in_words, quoted
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -81,7 +81,7 @@ def new(
     with Project.create(project, recipes.load(recipe)):
         pass
     out.say(f"Made {project} with the recipe {recipe}.")
-    out.say(f"Next: swag-studio import {project} FILE")
+    out.say(f"Next: swag-studio import {quoted(project)} FILE")
     out.summary("new", {"project": str(project), "recipe": recipe})
 
 
@@ -105,7 +105,7 @@ def import_(
     with opened_project(project, readonly=dry_run) as opened:
         for path in files:
             events = run_import(path, opened, source_name=source, dry_run=dry_run)
-            again = f"swag-studio import {project} {path}"
+            again = f"swag-studio import {quoted(project)} {quoted(path)}"
             (summary,) = pulled(events, out, "import", again).values()
             summaries[str(path)] = summary
             if dry_run:
@@ -113,7 +113,7 @@ def import_(
     if dry_run:
         out.say("This was a dry run: nothing was written.")
     else:
-        out.say(f"Next: swag-studio run {project}")
+        out.say(f"Next: swag-studio run {quoted(project)}")
     out.summary("import", {"project": str(project), "dry_run": dry_run, "files": summaries})
 
 
@@ -168,7 +168,7 @@ def run(
     """Run what is not done yet; go on where it stopped."""
     out = reporter(json)
     with opened_project(project) as opened:
-        _run(opened, out, until, f"swag-studio run {project}")
+        _run(opened, out, until, f"swag-studio run {quoted(project)}")
         _report_states(opened, out)
         out.summary("run", {"project": str(project), "stages": _states(opened)})
 
@@ -192,7 +192,7 @@ def demo(
 
     out = reporter(json)
     root = folder / "demo.swag"
-    again = f"swag-studio demo {folder}"
+    again = f"swag-studio demo {quoted(folder)}"
     made = not (root.exists() and any(root.glob("*.swagproj")))
     opened = Project.create(root, recipes.preset("demo")) if made else Project.open(root)
     with opened:
@@ -248,9 +248,9 @@ def check(
     for look in problems:
         out.say(look.told, level="error")
     if any(look.kind == "database" for look in problems):
-        out.say(f"Go back to a good copy: swag-studio backups {project} --restore newest")
+        out.say(f"Go back to a good copy: swag-studio backups {quoted(project)} --restore newest")
     elif not mend and mendable:
-        out.say(f"Have it made anew: swag-studio check {project} --mend")
+        out.say(f"Have it made anew: swag-studio check {quoted(project)} --mend")
     for sentence in figures.mended_lines(mended, str(project)):
         out.say(sentence)
     if not problems:
@@ -385,9 +385,9 @@ def _report_states(opened: Project, out: Reporter) -> None:
     if lost:
         return
     if not sources:
-        out.say(f"Next: swag-studio import {opened.root} FILE")
+        out.say(f"Next: swag-studio import {quoted(opened.root)} FILE")
     elif any(s.state != "done" for s in states):
-        out.say(f"Next: swag-studio run {opened.root}")
+        out.say(f"Next: swag-studio run {quoted(opened.root)}")
 
 
 def _show_preview(summary: dict[str, Any], out: Reporter) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from swag_studio.errors import quoted
 from swag_studio.events import Metric, Progress
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def mended_lines(mended: Sequence[Mended], project: str) -> list[str]:
             aside = f" What was there is in {m.aside}." if m.aside else ""
             lines.append(
                 f"{m.name} is written as the newest result has it; look whether it is as you want "
-                f"it: swag-studio recipe {project}.{aside}"
+                f"it: swag-studio recipe {quoted(project)}.{aside}"
             )
         elif m.how == "earlier":
             lines.append(
@@ -81,7 +82,7 @@ def mended_lines(mended: Sequence[Mended], project: str) -> list[str]:
             aside = f" What was there is in {m.aside}, and may be deleted." if m.aside else ""
             lines.append(f"{m.name} is made anew at the next run.{aside}")
     if any(m.how == "anew" for m in mended):
-        lines.append(f"Next: swag-studio run {project}")
+        lines.append(f"Next: swag-studio run {quoted(project)}")
     return lines
 
 

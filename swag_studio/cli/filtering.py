@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from swag_studio.cli.commands import Json, ProjectFolder, app, opened_project, reporter
-from swag_studio.errors import ProjectError
+from swag_studio.errors import ProjectError, quoted
 from swag_studio.numerals import plain, signed
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ def diagnose(
 def _run_of(opened: Project, version: int) -> Artifact:
     runs = {a.version: a for a in opened.store.artifacts("filter")}
     if not runs:
-        raise ProjectError(f"{opened.root} has no filter run yet: swag-studio run {opened.root}")
+        raise ProjectError(
+            f"{opened.root} has no filter run yet: swag-studio run {quoted(opened.root)}"
+        )
     if version and version not in runs:
         known = ", ".join(map(str, runs))
         raise ProjectError(f"there is no filter run {version}; there are {known}.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from swag_studio.cli.commands import Json, ProjectFolder, app, opened_project, reporter
-from swag_studio.errors import PacketError
+from swag_studio.errors import PacketError, quoted
 
 if TYPE_CHECKING:
     from swag_studio.cli.reporting import Reporter
@@ -55,7 +55,7 @@ def export(
         raise PacketError(f"{target} exists already. Choose another name with --out.")
     write_bytes(target, data)
     told.say(f"Wrote {len(made.items):,} items of {made.annotator} to {target}.")
-    told.say(f"They open it with: swag-studio {target}")
+    told.say(f"They open it with: swag-studio {quoted(target)}")
     values = {"id": made.id, "annotator": made.annotator, "items": len(made.items)}
     told.summary("packets export", {"project": str(project), "file": str(target), **values})
 

@@ -16,7 +16,7 @@ import typer
 from swag_studio.cli import people_figures as words
 from swag_studio.cli.commands import Json, ProjectFolder, app, opened_project, pulled, reporter
 from swag_studio.cli.reporting import Reporter
-from swag_studio.errors import ProjectError, UserError
+from swag_studio.errors import ProjectError, UserError, quoted
 
 if TYPE_CHECKING:
     from swag_studio.allocation import OverlapPlan, Preview
@@ -88,7 +88,7 @@ def annotators(
     columns, rows = words.worker_rows(workers)
     out.table("", columns, rows)
     if not workers:
-        out.say(f"Nobody annotates yet: swag-studio annotators {project} --add NAME")
+        out.say(f"Nobody annotates yet: swag-studio annotators {quoted(project)} --add NAME")
     if csv_file:
         _write_csv(csv_file, *words.pay_rows(workers))
         out.say(f"Time and pay are in {csv_file}.")
@@ -269,7 +269,8 @@ def verdicts(
     if extra:
         out.say(f"{extra:,} extra training questions, whose right ending is generated.")
     if not counts:
-        out.say(f"No context is at work: swag-studio annotators {project} --allocate --contexts N")
+        allocate = f"swag-studio annotators {quoted(project)} --allocate --contexts N"
+        out.say(f"No context is at work: {allocate}")
     if csv_file:
         _write_csv(csv_file, words.VERDICT_COLUMNS, rows)
         out.say(f"{len(rows):,} verdicts are in {csv_file}.")
@@ -326,7 +327,7 @@ def simulate(
         if not opened and next(work.cases(), None) is None:
             opened = work.open_first_round()
         out.say(f"{len(opened):,} contexts were put to work.")
-        again = f"swag-studio simulate {project} --annotators {people}"
+        again = f"swag-studio simulate {quoted(project)} --annotators {people}"
         pulled(work.simulate(people, skill), out, "simulate", again)
         counts = Counter(v.kind for v in work.verdicts())
         counted = work.count_simulated
@@ -334,7 +335,7 @@ def simulate(
     out.table("", *words.worker_rows(workers))
     if not counted:
         out.say("People have judged here, so what simulated annotators say does not count.")
-    out.say(f"Next: swag-studio verdicts {project}")
+    out.say(f"Next: swag-studio verdicts {quoted(project)}")
     out.summary(
         "simulate",
         {
@@ -360,7 +361,9 @@ def _work(path: Path, version: int, *, readonly: bool = False) -> Iterator[Human
     with opened_project(path, readonly=readonly) as project:
         runs = {a.version: a for a in project.store.artifacts("filter") if a.done}
         if not runs:
-            raise ProjectError(f"{path} has no finished filter run yet: swag-studio run {path}")
+            raise ProjectError(
+                f"{path} has no finished filter run yet: swag-studio run {quoted(path)}"
+            )
         if version and version not in runs:
             known = ", ".join(map(str, runs))
             raise ProjectError(f"there is no finished filter run {version}; there are {known}.")

@@ -12,7 +12,7 @@ import typer
 
 from swag_studio.cli.commands import Json, ProjectFolder, app, opened_project, pulled, reporter
 from swag_studio.cli.reporting import Reporter
-from swag_studio.errors import UserError
+from swag_studio.errors import UserError, quoted
 
 if TYPE_CHECKING:
     from swag_studio.project import Project
@@ -171,10 +171,10 @@ def _draft(opened: Project, out: Reporter, project: Path) -> tuple[Path, dict[st
         version = next_version(opened.root)
         raise UserError(
             f"People have verified {count:,} contexts. Release those under a version: "
-            f"swag-studio release {project} --version {version}. The draft, of endings that nobody "
-            f"checked, is made by: swag-studio run {project}"
+            f"swag-studio release {quoted(project)} --version {version}. The draft, of endings "
+            f"that nobody checked, is made by: swag-studio run {quoted(project)}"
         )
-    again = f"swag-studio release {project}"
+    again = f"swag-studio release {quoted(project)}"
     pulled(pipeline.run(opened.recipe, opened), out, "run", again)
     artifact = opened.current("release")
     assert artifact is not None

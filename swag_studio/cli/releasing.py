@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from swag_studio.cli.commands import Json, ProjectFolder, app, opened_project, reporter
-from swag_studio.errors import ProjectError
+from swag_studio.errors import ProjectError, quoted
 
 if TYPE_CHECKING:
     from swag_studio.project import Project
@@ -88,8 +88,8 @@ def release_diff(
     out = reporter(json)
     with opened_project(project, readonly=True) as opened:
         folders = _folder(opened, first), _folder(opened, second)
+        difference = compare(*folders)
         edited = [f for f in folders if manifests.state(opened.store, f) == "changed"]
-    difference = compare(*folders)
     for folder in edited:
         out.say(f"{folder / MANIFEST} is not as it was written.", level="warning")
     for line in difference.words():
@@ -113,7 +113,9 @@ def _folder(opened: Project, version: str) -> Path:
     drafts = [a.folder.split("/")[-1] for a in opened.store.artifacts("release") if a.done]
     known = [*drafts, *(r.version for r in releases(opened.root))]
     if not known:
-        raise ProjectError(f"{opened.root} has no release yet: swag-studio release {opened.root}")
+        raise ProjectError(
+            f"{opened.root} has no release yet: swag-studio release {quoted(opened.root)}"
+        )
     if version and version not in known:
         raise ProjectError(f"there is no release {version}; there are {', '.join(known)}.")
     return opened.root / FOLDER / (version or known[-1])

@@ -13,7 +13,7 @@ from swag_studio.connections import sliced
 from swag_studio.engine import pipeline
 from swag_studio.engine.gibberish import too_few
 from swag_studio.engine.said import NAME, Feedback, collect, freeze
-from swag_studio.errors import ProjectError, StageError
+from swag_studio.errors import ProjectError, StageError, quoted
 from swag_studio.events import Event
 from swag_studio.lineage import ancestor
 from swag_studio.project import Project
@@ -77,7 +77,7 @@ def parent_of(project: Project, run: int = 0) -> Artifact:
         which = f"{run}" if run else "with this recipe"
         raise ProjectError(
             f"The filter has no finished run {which} to go on from. Run it first, on the page "
-            f"Filtering or by: swag-studio run {project.root}"
+            f"Filtering or by: swag-studio run {quoted(project.root)}"
         )
     return artifact
 

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 
 from swag_studio.engine import accounting
 from swag_studio.engine.registry import Registry
-from swag_studio.errors import StageError
+from swag_studio.errors import StageError, quoted
 from swag_studio.events import Event, Message, Metric, Progress
 from swag_studio.project import Project
 from swag_studio.recipe import STAGES, Recipe
@@ -44,7 +44,7 @@ def run(recipe: Recipe, project: Project, until: str = "release") -> Iterator[Ev
     if not project.store.sources():
         raise StageError(
             f"{project.root} holds no captions yet. "
-            f"Bring some in with: swag-studio import {project.root} FILE"
+            f"Bring some in with: swag-studio import {quoted(project.root)} FILE"
         )
     _use_threads(recipe.run.threads)
     for stage in STAGES[: STAGES.index(until) + 1]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_studio.connections import sliced
-from swag_studio.errors import StageError
+from swag_studio.errors import StageError, quoted
 from swag_studio.files import read_json, write_json
 from swag_studio.judging import Judgement, Label, counting, whose
 from swag_studio.project import FOLDERS, Project
@@ -106,7 +106,7 @@ def frozen_path(project: Project, name: str) -> Path:
     if match is None:
         raise StageError(
             f"filter.feedback is {name}, which names no feedback. It is set by: "
-            f"swag-studio filter-again {project.root}"
+            f"swag-studio filter-again {quoted(project.root)}"
         )
     return project.root / FOLDERS["filter"] / f"feedback-{match[2]}.json"
 
@@ -131,7 +131,7 @@ def thawed(project: Project, name: str, folder: Path) -> Feedback:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise StageError(
             f"{source} is missing or damaged: what people said is not known. Begin the run anew "
-            f"with: swag-studio filter-again {project.root}"
+            f"with: swag-studio filter-again {quoted(project.root)}"
         ) from None
     if not path.exists():
         write_json(path, feedback.to_dict())

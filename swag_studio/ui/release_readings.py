@@ -14,7 +14,7 @@ from typing import Any
 from swag_studio.files import read_json
 from swag_studio.project import Project
 from swag_studio.records import SPLITS, Artifact
-from swag_studio.releases import CARD, MANIFEST, RUN, Release, releases
+from swag_studio.releases import CARD, RUN, Release, read_manifest, releases
 from swag_studio.ui.words import count
 from swag_studio.views import Outlook
 
@@ -53,6 +53,7 @@ BY: Mapping[str, str] = {
     "simulation": "◇ simulated annotators",
     "people and simulation": "people and ◇ simulated annotators",
     "nobody": "nobody",
+    "": "⚠ not known: its manifest is damaged",
 }
 
 SWAG = """\
@@ -78,7 +79,10 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A release on the disk, verified or a draft. `date` is when it was written, in UTC."""
+    """A release on the disk, verified or a draft. `date` is when it was written, in UTC.
+
+    `by` is who verified it; "" where its manifest is damaged.
+    """
 
     version: str
     folder: Path
@@ -104,7 +108,7 @@ def read_written(project: Project) -> list[Written]:
 
 def _verified(release: Release) -> Written:
     counts = release.manifest.get("counts", {}).get("questions", {})
-    by = release.manifest.get("verification", {}).get("by", "nobody")
+    by = release.manifest.get("verification", {}).get("by", "nobody" if release.manifest else "")
     questions = sum(split["all"] for split in counts.values())
     return _written(release.version, release.folder, False, questions, by, release.manifest)
 
@@ -112,10 +116,10 @@ def _verified(release: Release) -> Written:
 def _draft(project: Project, artifact: Artifact) -> Written:
     folder = project.folder(artifact)
     try:
-        manifest = read_json(folder / MANIFEST)
+        manifest = read_manifest(folder)
     except (OSError, ValueError):
         manifest = {}
-    questions = sum(manifest.get("counts", {}).values())
+    questions = sum(n for n in manifest.get("counts", {}).values() if isinstance(n, int))
     return _written(folder.name, folder, True, questions, "nobody", manifest)
 
 
@@ -206,7 +210,7 @@ def citation(written: Written) -> str:
     package = manifest.get("package", {})
     made = f"{package.get('name', 'swag-studio')} {package.get('version', '')}".strip()
     notes = [f"Version {written.version}", f"made with {made}"]
-    if written.draft or written.by != "people":
+    if written.draft or written.by not in ("people", ""):
         notes.append("unverified draft" if written.by == "nobody" else f"verified by {written.by}")
     return (
         f"@misc{{{_key(title)},\n"
