@@ -25,7 +25,7 @@ SURPRISING, PREFERENCES = "surprising.jsonl", "preferences.jsonl"
 _NUMBER = r"(0|[1-9]\d*)"
 _PART = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
 _VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-({_PART}(?:\.{_PART})*))?", re.ASCII)
-
+_LONGEST = 64  # characters: it names a folder, and drives allow names so long and paths so long
 
 # What the card says, in the curator's words; kept from release to release as a setting.
 ON_CARD, KEPT = ("title", "licence", "language"), "release_card"
@@ -97,11 +97,55 @@ def command(project: Path, options: ReleaseOptions, out: Path | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release on the disk."""
+    """A release on the disk. `manifest` is empty where it is damaged."""
 
     version: str
     folder: Path
     manifest: dict[str, Any]
+
+
+# The form of what is looked up in a manifest: "?" where it may be absent, "*" for any name. An
+# older program's and a draft's lack much of it; one that somebody edited may have anything.
+_FORM: Any = {
+    "files": {"*": {"sha256": str}},
+    "version?": str,
+    "recipe?": dict,
+    "package?": dict,
+    "counts?": {"*": (int, dict), "questions?": {"*": {"all": int}}, "left_out?": dict},
+    "verification?": {"by?": str, "policy?": dict},
+    "stages?": {"*": dict},
+    "feedback?": {"by?": str, "runs?": [{"run": int, "by": str, "contexts": int}]},
+    "formats?": {"*": (list, dict)},
+    "sources?": [{"file": str, "sha256": str}],
+    "checks?": {"problems?": [{"kind": str, "count": int}]},
+    "overrides?": [str],
+}
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of the release in `folder`, in the form that it must have.
+
+    Raises OSError where it cannot be read, ValueError where it is damaged.
+    """
+    manifest = read_json(folder / MANIFEST)
+    if not _fits(manifest, _FORM):
+        raise ValueError("no manifest of a release")
+    return dict(manifest)
+
+
+def _fits(value: Any, form: Any) -> bool:
+    if isinstance(form, list):
+        return isinstance(value, list) and all(_fits(item, form[0]) for item in value)
+    if not isinstance(form, dict):
+        return isinstance(value, form)
+    if not isinstance(value, dict):
+        return False
+    parts = {key.rstrip("?"): part for key, part in form.items()}
+    any_name = parts.pop("*", object)
+    needed = {key for key in parts if key in form}
+    return needed <= value.keys() and all(
+        _fits(item, any_name) and _fits(item, parts.get(key, object)) for key, item in value.items()
+    )
 
 
 def checked_version(text: str) -> str:
@@ -111,6 +155,8 @@ def checked_version(text: str) -> str:
             f"{text} is no version of a release. Three numbers are, such as 1.0.0: the first goes "
             "up when a question changes its right ending, the second when questions are added."
         )
+    if len(text) > _LONGEST:
+        raise ReleaseError(f"A version has at most {_LONGEST} characters; {len(text)} were given.")
     return text
 
 
@@ -137,17 +183,18 @@ def version_key(version: str) -> tuple[Any, ...]:
 def releases(project: Path) -> list[Release]:
     """The verified releases in a project's folder, in the order of their versions.
 
-    A folder without a readable manifest is none.
+    A folder without a manifest is none. One whose manifest is damaged is there all the same.
     """
     found = []
     for folder in (project / FOLDER).glob("*.*.*"):
         if _VERSION.fullmatch(folder.name):
             try:
-                manifest = read_json(folder / MANIFEST)
-            except (OSError, ValueError):
+                manifest = read_manifest(folder)
+            except (FileNotFoundError, NotADirectoryError):
                 continue
-            if isinstance(manifest, dict):
-                found.append(Release(folder.name, folder, manifest))
+            except (OSError, ValueError):
+                manifest = {}
+            found.append(Release(folder.name, folder, manifest))
     return sorted(found, key=lambda release: version_key(release.version))
 
 

@@ -128,6 +128,21 @@ def test_two_releases_are_compared(path: Path, capsys: pytest.CaptureFixture[str
     assert "equal, byte for byte" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["{", '{"files": {"train.csv": null}}'])
+def test_a_damaged_manifest_is_said_and_not_called_no_release(
+    path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path / "releases/1.1.0/manifest.json").write_text(text, "utf-8")
+    for words in (
+        ["release-check"],
+        ["release-check", "1.1.0"],
+        ["release-diff", "1.0.0", "1.1.0"],
+    ):
+        assert cli.main([words[0], str(path), *words[1:]]) == 1
+        error = " ".join(capsys.readouterr().err.split())
+        assert "releases/1.1.0/manifest.json is damaged. Put a copy of it back, or write" in error
+
+
 @pytest.mark.parametrize("words", [["release-check", "2.0.0"], ["release-diff", "v1", "2.0.0"]])
 def test_a_release_that_is_not_there(
     path: Path, words: list[str], capsys: pytest.CaptureFixture[str]

@@ -14,23 +14,25 @@ from typing import Any, TextIO
 
 from swag_studio.engine.exporters.swag_csv import KEY_FILE
 from swag_studio.errors import ProjectError
-from swag_studio.files import from_json, read_json, sha256_of
+from swag_studio.files import from_json, sha256_of
 from swag_studio.records import SPLITS, Distractor, Question
-from swag_studio.releases import MANIFEST, PROVENANCE, RUN
+from swag_studio.releases import MANIFEST, PROVENANCE, RUN, read_manifest
+
+ANEW = "Put a copy of it back, or write one under another version."  # none is written over
+# What programs and systems leave beside files that they open; nobody takes it for data.
+_LEFT = ("__pycache__", ".DS_Store", "Thumbs.db", "desktop.ini", ".directory")
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
     """The manifest of the release in `folder`. Raises ProjectError where there is none."""
-    path = folder / MANIFEST
     try:
-        manifest = read_json(path)
-        if not isinstance(manifest["files"], dict):
-            raise TypeError
-    except OSError:
+        return read_manifest(folder)
+    except FileNotFoundError:
         raise ProjectError(f"{folder} is no release: it has no {MANIFEST}.") from None
-    except (ValueError, KeyError, TypeError):
-        raise ProjectError(f"{path} is damaged. Write the release anew.") from None
-    return dict(manifest)
+    except OSError as error:
+        raise ProjectError(f"{folder / MANIFEST} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise ProjectError(f"{folder / MANIFEST} is damaged. {ANEW}") from None
 
 
 def damaged(folder: Path) -> list[str]:
@@ -42,8 +44,9 @@ def damaged(folder: Path) -> list[str]:
 def unlisted(folder: Path) -> list[str]:
     """The files in the folder that its manifest does not name, and that nobody can vouch for."""
     known = {MANIFEST, RUN, *manifest_of(folder)["files"]}
-    names = (p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir())
-    return sorted({*names} - known)
+    paths = (p.relative_to(folder) for p in folder.rglob("*") if not p.is_dir())
+    names = {p.as_posix() for p in paths if not {*_LEFT} & {*p.parts}}
+    return sorted(names - known)
 
 
 def questions(folder: Path) -> Iterator[Question]:
@@ -55,8 +58,7 @@ def questions(folder: Path) -> Iterator[Question]:
         yield from _questions(folder)
     except (UnicodeDecodeError, csv.Error):
         raise ProjectError(
-            f"The files in {folder} are damaged: not all are tables or lines in UTF-8. Write the "
-            "release anew."
+            f"The files in {folder} are damaged: not all are tables or lines in UTF-8. {ANEW}"
         ) from None
 
 
@@ -83,13 +85,12 @@ def _questions(folder: Path) -> Iterator[Question]:
             except (ValueError, KeyError, TypeError, IndexError, AttributeError, StopIteration):
                 raise ProjectError(
                     f"{folder / PROVENANCE}, line {number}: it does not fit the CSV files beside "
-                    "it. Write the release anew."
+                    f"it. {ANEW}"
                 ) from None
             yield question
         if any(next(left, None) is not None for left in (*rows.values(), key)):
             raise ProjectError(
-                f"{folder / PROVENANCE} has fewer questions than the CSV files beside it. Write "
-                "the release anew."
+                f"{folder / PROVENANCE} has fewer questions than the CSV files beside it. {ANEW}"
             )
 
 

@@ -105,7 +105,7 @@ def test_a_label_that_names_no_ending_is_refused(tmp_path: Path, name: str, labe
         list(released.questions(folder))
 
 
-@pytest.mark.parametrize("text", [None, "{", "[]", '{"files": 3}'])
+@pytest.mark.parametrize("text", [None, "{", "[]", "{}", '{"files": 3}', '{"files": {"a": {}}}'])
 def test_a_folder_that_is_no_release(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / "manifest.json").write_text(text, "utf-8")
@@ -121,3 +121,18 @@ def test_files_that_the_manifest_lacks_are_named(tmp_path: Path) -> None:
     for name in ("answers.csv", "lm_eval/more.yaml"):
         (folder / name).write_text("", "utf-8")
     assert released.unlisted(folder) == ["answers.csv", "lm_eval/more.yaml"]
+
+
+def test_what_a_program_leaves_where_it_reads_is_no_file_of_a_release(tmp_path: Path) -> None:
+    """The harness imports lm_eval/local_data.py, and Python keeps it beside in its own form."""
+    folder = write_release(tmp_path / "1.0.0", clean_set(9))
+    for name in ("lm_eval/__pycache__/local_data.cpython-311.pyc", ".DS_Store", "a/Thumbs.db"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"")
+    assert released.unlisted(folder) == []
+
+
+def test_a_manifest_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").mkdir()
+    with pytest.raises(ProjectError, match="cannot be read: Is a directory"):
+        released.damaged(tmp_path)
