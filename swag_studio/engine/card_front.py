@@ -5,6 +5,7 @@ Made from the release's manifest. A value that the Hub would refuse is left out,
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -29,19 +30,28 @@ def front_matter(manifest: Manifest) -> str:
     if re.fullmatch(r"[a-z]{2,3}", manifest["language"]):  # ISO 639; the Hub takes nothing else
         lines += ["language:", f"- {_yaml(manifest['language'])}"]
     lines += ["task_categories:", "- multiple-choice", "size_categories:", f"- {_size(total)}"]
-    lines += ["configs:", *_config("default", {"train": "train.csv", "validation": "val.csv"})]
+    files = manifest["files"]
+    lines.append("configs:")
+    lines += _config("default", {"train": "train.csv", "validation": "val.csv"}, files)
     # Its columns differ from the others', so it cannot be a split of the same configuration.
-    lines += _config("test", {"test": "test.csv"})
+    lines += _config("test", {"test": "test.csv"}, files)
     full = {"train": "train_full.csv", "validation": "val_full.csv"}
-    if set(full.values()) <= set(manifest["files"]):
-        lines += _config("full", full)
+    if set(full.values()) <= set(files):
+        lines += _config("full", full, files)
     return "\n".join([*lines, "---"])
 
 
-def _config(name: str, files: Mapping[str, str]) -> list[str]:
-    """A configuration that loads "None" and "NA" as the texts that they are."""
-    lines = [f"- config_name: {name}", "  keep_default_na: false", "  data_files:"]
-    for split, file in files.items():
+def _config(name: str, splits: Mapping[str, str], files: Mapping[str, Any]) -> list[str]:
+    """A configuration that loads "None" and "NA" as the texts that they are.
+
+    `datasets` knows what it loaded before by the folder's last name and by what stands here, and
+    not by the files: without their hash, 1.0.0 of one project would be given for that of another.
+    """
+    known = " ".join(files.get(file, {}).get("sha256", "") for file in splits.values())
+    fingerprint = hashlib.sha256(known.encode()).hexdigest()[:16]
+    lines = [f"- config_name: {name}", f"  description: {_yaml(f'Files {fingerprint}')}"]
+    lines += ["  keep_default_na: false", "  data_files:"]
+    for split, file in splits.items():
         lines += [f"  - split: {split}", f"    path: {file}"]
     return lines
 

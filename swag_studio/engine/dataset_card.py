@@ -65,7 +65,7 @@ _VIDEOS = {"activitynet", "lsmdc", "tacos"}
 
 
 def card(manifest: Manifest) -> str:
-    """The card's text. `manifest` may lack `files`' hashes; their names are used."""
+    """The card's text. Of the card itself `manifest` may lack the hash."""
     judges = _JUDGES[manifest["verification"]["by"]]
     parts = [
         front_matter(manifest),
@@ -124,13 +124,16 @@ def _summary(manifest: Manifest) -> str:
     else:
         shown = "a sentence and the beginning of the one that follows it in its source"
         found = "one that was found in the source"
-    wrote = " or came with the source" if "own" in formats else ""
-    edited = manifest["counts"]["edited_endings"]
+    wrote = [
+        *(["were written by a language model"] if formats != {"own"} else []),
+        *(["came with the source"] if "own" in formats else []),
+        *(["were edited by a person"] if manifest["counts"]["edited_endings"] else []),
+    ]
     return (
         f"Each question shows {shown}, and asks which of four endings comes next. The right ending "
-        f"is the {found}, unless `gold-source` says otherwise; the wrong ones were written by a "
-        f"language model{wrote}{', or edited by a person,' if edited else ''} and chosen by "
-        "adversarial filtering, as in SWAG (Zellers et al., 2018)."
+        f"is the {found}, unless `gold-source` says otherwise; the wrong ones "
+        f"{' or '.join(wrote)}, and were chosen by adversarial filtering, as in SWAG (Zellers et "
+        "al., 2018)."
     )
 
 
@@ -157,7 +160,9 @@ def _reading() -> str:
         "Texts such as `None` and `NA` are texts. Read the files with "
         '`pandas.read_csv("train.csv", keep_default_na=False)` or '
         '`datasets.load_dataset("csv", data_files="train.csv", keep_default_na=False)`; '
-        "`datasets.load_dataset` of this folder does so by itself."
+        "`datasets.load_dataset` of this folder does so by itself. What few lines of "
+        "`provenance.jsonl` have, such as edits, is known when it is read at once: "
+        '`datasets.load_dataset("json", data_files="provenance.jsonl", chunksize=1 << 30)`.'
     )
 
 
@@ -293,7 +298,7 @@ def _limits(manifest: Manifest, judges: str) -> str:
         f"- {limit}"
         for limit in (
             "The sources' texts carry their writers' slips and stereotypes.",
-            "Wrong endings come from small language models: some are odd rather than wrong, and a "
+            f"Wrong endings come from {_writers(manifest)}: some are odd rather than wrong, and a "
             "model can exploit that. Scores above chance do not show understanding.",
             "The filter is adversarial to its own classifiers, not to every model.",
             "The found endings stand in the sources, so whoever has those can look up the answers "
@@ -304,6 +309,13 @@ def _limits(manifest: Manifest, judges: str) -> str:
         )
         if limit
     )
+
+
+def _writers(manifest: Manifest) -> str:
+    """What wrote the wrong endings, but for those that a person edited."""
+    formats = {source["format"] for source in manifest["sources"]}
+    models = ["small language models"] if formats != {"own"} else []
+    return " or ".join([*models, *(["the generator of the source"] if "own" in formats else [])])
 
 
 def _answers_in_contexts(manifest: Manifest) -> str:

@@ -160,9 +160,9 @@ class Publication:
         yield from self._trace()
         self.spool.path.unlink()
         manifest = self._manifest(report)
-        manifest["files"] = {name: {} for name in [*self._names(), CARD]}
-        write_text(self.folder / CARD, card(manifest))
-        manifest["files"] = {name: self._described(name) for name in self._names()}
+        manifest["files"] = files = {name: self._described(name) for name in self._names()}
+        write_text(self.folder / CARD, card({**manifest, "files": {**files, CARD: {}}}))
+        files[CARD] = self._described(CARD)
         write_json(self.folder / MANIFEST, manifest)
         write_json(self.folder / RUN, self._account())
         for path in self.folder.rglob("*"):

@@ -57,6 +57,21 @@ def test_the_configurations_load_texts_as_they_are() -> None:
     assert [line for line in front() if "config_name" in line] == names[:2]
 
 
+def test_what_a_cache_knows_a_configuration_by_follows_the_files_it_loads() -> None:
+    """`datasets` compares no files: equal words would have it give another release's questions."""
+
+    def told(**hashes: str) -> list[str]:
+        names = ("train.csv", "val.csv", "test.csv", "README.md")
+        files = {name: {"sha256": hashes.get(name.partition(".")[0], "0")} for name in names}
+        return [line for line in front(files=files) if "description" in line]
+
+    default, test = told()
+    assert told(README="1") == told() == [default, test] and default != test
+    assert [told(train="1")[1], told(val="1")[1]] == [test, test]
+    assert len({default, told(train="1")[0], told(val="1")[0]}) == 3
+    assert told(test="1")[0] == default and told(test="1")[1] != test
+
+
 @given(st.text(max_size=20))
 def test_any_title_is_one_line_of_json(title: str) -> None:
     lines = front(title=title, licence=title)

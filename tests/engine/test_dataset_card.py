@@ -62,9 +62,13 @@ def test_captions_of_videos_are_called_so_and_others_are_not(manifest: Manifest)
     text = card(manifest)
     assert "came split, with their candidates" in text
     assert "were sampled from language models" not in text and "noun phrase (" not in text
+    assert "the wrong ones came with the source, and were chosen" in text
+    assert "come from the generator of the source: some" in text and "language model " not in text
     manifest["sources"] = [{**source, "format": "own"}, source]
     text = card(manifest)
     assert "came split" in text and "were sampled from language models" in text
+    assert "ones were written by a language model or came with the source, and" in text
+    assert "come from small language models or the generator of the source: some" in text
 
 
 def test_nothing_is_claimed_that_was_overridden_or_not_looked_at(manifest: Manifest) -> None:
@@ -81,7 +85,7 @@ def test_what_is_kept_apart_and_what_goes_on_is_counted(manifest: Manifest) -> N
     text = card(manifest)
     assert "| contexts in surprising.jsonl | 1,234 |  |" in text
     assert "| pairs in preferences.jsonl | 5 |  |" in text
-    assert "or edited by a person" in text
+    assert "or were edited by a person, and were chosen" in text
     assert "In 1 question the found ending goes on as the context of another" in text
 
 

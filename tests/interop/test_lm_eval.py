@@ -14,6 +14,7 @@ import pytest
 import torch
 from made_releases import Released
 
+from swag_studio.engine import released as reading
 from swag_studio.engine.exporters.lm_eval import FOLDER, TASK
 
 pytest.importorskip("lm_eval")
@@ -93,6 +94,7 @@ def test_the_task_runs_and_its_accuracy_is_right(
     released: Released, checkpoint: Path, score: Score, tmp_path: Path
 ) -> None:
     told, samples = evaluated(released.folder, checkpoint, tmp_path)
+    assert reading.unlisted(released.folder) == reading.damaged(released.folder) == []
     questions = released.of("val")
     count = released.manifest["counts"]["questions"]["val"]["all"]
     assert len(questions) == len(samples) == told["n-samples"][TASK]["original"] == count

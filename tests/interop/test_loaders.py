@@ -9,11 +9,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from judged_project import BEST, context, filtered, judge
 from made_releases import Released
 
+from swag_studio import recipe as recipes
 from swag_studio.engine.exporters.everything import record
+from swag_studio.engine.publish import publish
 from swag_studio.engine.registry import EXPORTERS
 from swag_studio.records import SPLITS, Question
+from swag_studio.releases import ReleaseOptions
 
 datasets = pytest.importorskip("datasets")
 pytestmark = pytest.mark.interop
@@ -101,6 +105,36 @@ def test_the_folder_loads_by_its_card(released: Released, tmp_path: Path) -> Non
         assert [[row[f"ending{i}"] for i in range(4)] for row in found] == endings
     fourth = [full_row(q)[-1] for q in released.of("val")]
     assert rows("full", "validation")["distractor-3"][:] == fourth
+
+
+def test_a_release_is_not_taken_for_another_of_its_name(tmp_path: Path) -> None:
+    """`datasets` keeps what it loaded by the folder's name and card, not by the files."""
+    found = []
+    for number in range(2):
+        contexts = [context(i + 20 * number) for i in range(16)]
+        root = tmp_path / f"{number}.swag"
+        with filtered(root, recipes.preset("demo"), contexts) as project:
+            judge(project, {c.video_id: [BEST] for c in contexts})
+            list(publish(project, ReleaseOptions("1.0.0")))
+        folder = str(root / "releases" / "1.0.0")
+        whole = datasets.load_dataset(folder, cache_dir=str(tmp_path / "cache"))
+        found.append({row["video-id"] for split in whole.values() for row in split})
+    assert all(found) and not found[0] & found[1]
+
+
+def test_provenance_in_which_few_lines_have_edits(released: Released, tmp_path: Path) -> None:
+    """As the card says: else the first ten million bytes tell what kind of value there is."""
+    lines = (released.folder / "provenance.jsonl").read_text("utf-8").split("\n")[:-1]
+    told = [*map(json.loads, lines)]
+    edit = {"run": 1, "by": "curator", "what": "edit", "undone": False, "out": ["a"], "in": ["b"]}
+    rows = [*told, {**told[0], "edits": [edit]}]
+    path = tmp_path / "provenance.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    with pytest.raises(datasets.exceptions.DatasetGenerationError):
+        one("json", path, tmp_path, chunksize=1 << 14)
+    found = one("json", path, tmp_path, chunksize=1 << 30)
+    assert found["id"][:] == [row["id"] for row in rows]
+    assert [[dict(e) for e in edits] for edits in found["edits"]] == [row["edits"] for row in rows]
 
 
 def test_hellaswag(released: Released, tmp_path: Path) -> None:
