@@ -27,7 +27,8 @@ _SWAG = {
 _SWAG_FOURTH = "62%"
 _SWAG_SOURCES = {"ActivityNet Captions": 51_439, "LSMDC": 62_118}  # questions
 
-_LEFT_OUT = {
+# Why no question came of a context -> in words.
+LEFT_OUT = {
     "excluded": "excluded by a curator",
     "not judged": "not judged, or not by enough annotators",
     "reannotate": "waiting for another round",
@@ -96,7 +97,7 @@ def left_out(counts: Counts) -> str:
     """Contexts without a question, by the reason; "" where there are none."""
     if not counts["left_out"]:
         return ""
-    rows = [[_LEFT_OUT.get(why, why), f"{n:,}"] for why, n in counts["left_out"].items()]
+    rows = [[LEFT_OUT.get(why, why), f"{n:,}"] for why, n in counts["left_out"].items()]
     return table(["contexts left out", "contexts"], rows)
 
 

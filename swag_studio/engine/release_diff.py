@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from swag_studio.engine import released
+from swag_studio.engine.card_statistics import LEFT_OUT
 from swag_studio.errors import ProjectError
 from swag_studio.records import SPLITS, Question
 
@@ -46,6 +47,9 @@ _WORDS = {
     "gold_unseen": "no language model saw the group that it wrote for",
     "formats.written": "formats",
     "formats.left_out": "formats left out",
+    "surprising": "contexts kept apart as surprising",
+    "preferences": "pairs in preferences.jsonl",
+    **{f"left_out.{why}": f"left out, {words}" for why, words in LEFT_OUT.items()},
 }
 
 Pair = tuple[Any, Any]  # the value in the first release and in the second, None where it has none
@@ -116,14 +120,14 @@ class ReleaseDiff:
 
     def _told(self) -> list[str]:
         """What the manifests say otherwise, a line each."""
-        shown = list(self.settings.items())[:_MOST_SETTINGS]
-        lines = [
+        told = [
             f"{_WORDS.get(key, key)}: {_said(before)} -> {_said(after)}"
-            for key, (before, after) in shown
+            for key, (before, after) in self.settings.items()
+            if _said(before) != _said(after)  # what a draft does not tell, and an empty text
         ]
-        if more := len(self.settings) - len(shown):
-            lines.append(f"and {more} more settings.")
-        return lines
+        if more := len(told[_MOST_SETTINGS:]):
+            told[_MOST_SETTINGS:] = [f"and {more} more settings."]
+        return told
 
     def first(self, most: int) -> list[tuple[str, Change]]:
         """The first questions that differ, with how; those that differ in order alone come last."""
@@ -151,7 +155,7 @@ def compare(first: Path, second: Path) -> ReleaseDiff:
         if damaged := released.damaged(folder):
             raise ProjectError(
                 f"{folder / damaged[0]} is missing, or not as it was written, so {folder.name} "
-                "cannot be compared. Write the release anew."
+                f"cannot be compared. {released.ANEW}"
             )
     manifests = released.manifest_of(first), released.manifest_of(second)
     before, after = (
@@ -262,9 +266,9 @@ def _settings(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "filter_run": manifest.get("stages", {}).get("filter", {}).get("version"),
         "feedback": {"by": feedback.get("by"), "runs": runs},
         "policy": people.get("policy", {}),
-        "recipe": manifest["recipe"],
+        "recipe": manifest.get("recipe", {}),
         "sources": {s["file"]: s["sha256"] for s in manifest.get("sources", ())},
-        "package": manifest["package"],
+        "package": manifest.get("package", {}),
         "formats": {name: [*value] for name, value in manifest.get("formats", {}).items()},
         "checks": {p["kind"]: p["count"] for p in manifest.get("checks", {}).get("problems", ())},
         "left_out": counts.get("left_out", {}),

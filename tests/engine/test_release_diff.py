@@ -187,6 +187,17 @@ def test_what_the_manifests_say_otherwise_is_told_in_words(tmp_path: Path) -> No
     ]
 
 
+def test_what_is_left_out_is_told_in_words_and_nothing_is_no_difference(tmp_path: Path) -> None:
+    """A draft's manifest has no title, which is as good as an empty one."""
+    counts = [{"left_out": {"reannotate": n}, "surprising": 2} for n in (1, 3)]
+    questions = clean_set(6)
+    first = write_release(tmp_path / "1.0.0", questions, counts=counts[0])
+    second = write_release(tmp_path / "1.1.0", questions, counts=counts[1], title="", overrides=[])
+    found = compare(first, second)
+    assert found.settings["title"] == (None, "") and found.settings["overrides"] == (None, [])
+    assert found.words()[1:] == ["left out, waiting for another round: 1 -> 3"]
+
+
 def test_the_first_that_differ_are_named_and_mere_order_last(tmp_path: Path) -> None:
     before = clean_set(9)
     after = [swapped(before[0]), *before[1:5], other_right(before[5]), *before[6:8], made(20)]
