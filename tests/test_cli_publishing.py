@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -141,6 +143,32 @@ def test_a_copy_goes_to_a_new_or_empty_folder_outside(
     assert list((path / "releases").iterdir()) == []
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_copy_that_does_not_fit_is_none_and_the_release_is_named(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], there: bool
+) -> None:
+    copied: list[str] = []
+
+    def full(source: Path, target: Path) -> None:
+        if source.name == "manifest.json":
+            raise OSError(errno.ENOSPC, "No space left on device", str(target))
+        copied.append(source.name)
+        target.write_bytes(source.read_bytes())
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    out = path.parent / "a/b/out"
+    if there:
+        out.mkdir(parents=True)
+    words = ["release", str(path), "--version", "1.0.0", "--format", "spreadsheet", "--out"]
+    assert cli.main([*words, str(out)]) == 1
+    text = told(capsys)
+    assert f"The release is written, in {path}/releases/1.0.0, but not all of it" in text
+    assert "(no space left on device), so nothing is there" in text
+    assert copied.count("train.csv") == 2  # the manifest came last
+    assert out.exists() == there and not (there and any(out.iterdir()))
+    assert (path / "releases/1.0.0/manifest.json").is_file()
+
+
 def test_the_card_says_what_the_page_keeps_unless_it_is_given(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -157,3 +185,9 @@ def test_the_card_says_what_the_page_keeps_unless_it_is_given(
     assert cli.main([*words, "1.1.0", "--licence", "", "--language", "EN"]) == 0
     manifest = json.loads((path / "releases/1.1.0/manifest.json").read_text("utf-8"))
     assert [manifest[name] for name in ON_CARD] == ["Kitchen scenes", "", "en"]
+    with Project.open(path) as project:  # someone emptied the field: it is not known
+        project.store.set_people_setting(KEPT, {**kept, "language": ""})
+    capsys.readouterr()
+    assert cli.main([*words, "1.2.0"]) == 0
+    assert "licence MIT, language not said." in told(capsys)
+    assert json.loads((path / "releases/1.2.0/manifest.json").read_text("utf-8"))["language"] == ""

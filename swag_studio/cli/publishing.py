@@ -95,13 +95,35 @@ def release(
         else:
             made, summary = _draft(opened, out, project)
         if out_folder is not None:
-            shutil.copytree(made, out_folder, dirs_exist_ok=True)
+            _copy(made, out_folder)
     folder = out_folder or made
     sizes = _listed(folder, out)
     if not version:
         out.say(DRAFT)
     told = {"project": str(project), **summary, "folder": str(folder), "files": sizes}
     out.summary("release", told)
+
+
+def _copy(made: Path, folder: Path) -> None:
+    """The release's files in a folder that is new or empty; its manifest comes last.
+
+    Raises UserError where not all of them can be there; then none is.
+    """
+    from swag_studio.releases import MANIFEST
+
+    new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted(made.rglob("*"), key=lambda path: path == made / MANIFEST):
+            copy = folder / path.relative_to(made)
+            copy.mkdir() if path.is_dir() else shutil.copyfile(path, copy)
+    except OSError as error:
+        for path in [folder] if new else [*folder.iterdir()]:
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(True)
+        raise UserError(
+            f"The release is written, in {made}, but not all of it could be copied to {folder} "
+            f"({(error.strerror or 'it failed').lower()}), so nothing is there. Copy it yourself."
+        ) from None
 
 
 def _listed(folder: Path, out: Reporter) -> dict[str, int]:
@@ -136,8 +158,13 @@ def _with_kept(
     from swag_studio.releases import KEPT, ON_CARD
 
     kept = opened.store.people_setting(KEPT, {})
-    taken = {name: kept[name] for name in ON_CARD if name not in given and kept.get(name)}
-    if told := [f"{name} {text}" for name, text in taken.items() if text != getattr(options, name)]:
+    taken = {name: kept[name] for name in ON_CARD if name not in given and name in kept}
+    told = [
+        f"{name} {text or 'not said'}"
+        for name, text in taken.items()
+        if text != getattr(options, name)
+    ]
+    if told:
         out.say(f"On its card as on the page Release: {', '.join(told)}.")
     return replace(options, **taken)
 

@@ -5,6 +5,7 @@ It knows options, the names of checks and formats, and which packages there are;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -35,6 +36,8 @@ def checked(options: ReleaseOptions) -> ReleaseOptions:
     checked_version(options.version)
     _check_overrides(options)
     chosen(options)
+    if options.cost_per_hour is not None and not 0 <= options.cost_per_hour < math.inf:
+        raise ReleaseError("The cost per hour is no sum of money: give a number, 0 or more.")
     return replace(options, language=checked_language(options.language))
 
 

@@ -159,7 +159,7 @@ class OptionsPanel(QWidget):
             formats=chosen,
             title=" ".join(self.title.text().split()),
             licence=" ".join(self.licence.text().split()),
-            language=self.language.text().strip() or "en",
+            language=self.language.text().strip(),
             override_reason=" ".join(self.reason.text().split()) if overrides else "",
         )
 

@@ -27,6 +27,9 @@ def no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"language": "english"}, "english is no code of a language"),
         ({"language": "jp"}, "such as en"),
         ({"version": "1"}, "1 is no version"),
+        ({"cost_per_hour": float("inf")}, "no sum of money"),
+        ({"cost_per_hour": float("nan")}, "no sum of money"),
+        ({"cost_per_hour": -0.5}, "no sum of money"),
     ],
 )
 def test_what_cannot_be_is_refused(values: dict[str, Any], text: str) -> None:

@@ -679,6 +679,18 @@ def test_what_waits() -> None:
     assert readings.what_waits({"excluded": 4}) == ""
 
 
+def test_a_release_with_a_damaged_manifest_stands_among_the_others(workspace: Workspace) -> None:
+    folder = workspace.project.root / "releases"
+    for version in ("1.0.0", "1.1.0"):
+        write_release(folder / version, ReleaseOptions(version))
+    (folder / "1.1.0/manifest.json").write_text('{"files": {"train.csv": null}}', "utf-8")
+    damaged, whole = readings.read_written(workspace.project)
+    assert (damaged.version, damaged.questions, damaged.by) == ("1.1.0", 0, "")
+    assert "damaged" in readings.BY[damaged.by] and (whole.questions, whole.by) == (3, "people")
+    rows = {row.name: row.sha256 for row in readings.read_files(damaged)}
+    assert rows["train.csv"] == "" and "verified" not in readings.citation(damaged)
+
+
 def test_a_citation_says_who_verified(tmp_path: Path) -> None:
     written = readings.Written("1.0.0", tmp_path, False, "2026-01-02 03:04", 1, "people", 1, {})
     assert "verified by" not in readings.citation(written)
@@ -792,4 +804,6 @@ def test_a_language_is_a_code(qtbot: QtBot, page: ReleasePage, settle: Settle) -
     assert not page.next.write.isEnabled()
     assert "english is no code of a language" in page.next.lacking.text()
     page.form.language.setText("EN")
-    assert page.next.write.isEnabled()
+    assert page.next.write.isEnabled() and page.options.language == "EN"
+    page.form.language.setText("")
+    assert page.next.write.isEnabled() and page.options.language == ""  # nobody says which
