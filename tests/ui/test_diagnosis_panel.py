@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 from test_filtering_page import iteration, run, wait
+from waiting import leave
 
 from swag_studio import evidence as clues
 from swag_studio.advice import Advice
@@ -222,12 +223,12 @@ def test_advice_leads_to_the_recipe(qtbot: QtBot, workspace: Workspace) -> None:
 
 
 @pytest.fixture
-def window(workspace: Workspace, folder: Path) -> Iterator[MainWindow]:
+def window(qtbot: QtBot, workspace: Workspace, folder: Path) -> Iterator[MainWindow]:
     window = MainWindow(workspace, PAGES[:4])
     window.show()
     window.make_pages()
     yield window
-    window.leave()
+    leave(qtbot, window)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from sqlite_utils import Database
+from waiting import leave
 
 sys.path.append(str(Path(__file__).parent.parent / "engine"))
 
@@ -59,19 +60,19 @@ class RealJobs(FakeJobs):
 
 
 @pytest.fixture
-def tiny(qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
+def tiny(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     """The window, with the real engine, of a project whose candidates can be sampled at once."""
     project = prepared(tmp_path / "tiny.swag", RECIPE)
-    yield from opened(project, RealJobs(), tmp_path)
+    yield from opened(qtbot, project, RealJobs(), tmp_path)
 
 
 @pytest.fixture
-def window(project: Project, jobs: FakeJobs, tmp_path: Path) -> Iterator[MainWindow]:
+def window(qtbot: QtBot, project: Project, jobs: FakeJobs, tmp_path: Path) -> Iterator[MainWindow]:
     """The window, with the real engine, of an empty project with faked jobs."""
-    yield from opened(project, jobs, tmp_path)
+    yield from opened(qtbot, project, jobs, tmp_path)
 
 
-def opened(project: Project, jobs: FakeJobs, tmp_path: Path) -> Iterator[MainWindow]:
+def opened(qtbot: QtBot, project: Project, jobs: FakeJobs, tmp_path: Path) -> Iterator[MainWindow]:
     workspace = Workspace(project, Bridge(Engine()), jobs, LIGHT, Settings())
     window = MainWindow(workspace, PAGES[:1])
     faults = Faults(tmp_path / "logs", lambda text, detail: panel.say(text, "error", detail))
@@ -79,8 +80,8 @@ def opened(project: Project, jobs: FakeJobs, tmp_path: Path) -> Iterator[MainWin
     faults.install()
     window.show()
     yield window
+    leave(qtbot, window)
     faults.remove()
-    window.leave()
 
 
 def run(qtbot: QtBot, window: MainWindow, until: str = "generate") -> None:

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Iterator, Mapping
 
 import pytest
-import shiboken6
 from fakes import FakeEngine, FakeJobs, captions
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
+from waiting import at_rest, leave
 
 from swag_studio.events import Progress
 from swag_studio.records import SourceInfo
@@ -32,15 +32,12 @@ def window(qtbot: QtBot, workspace: Workspace) -> Iterator[MainWindow]:
     store.add_captions("s", captions(3))
     store.publish_source(info)
     window = MainWindow(workspace)
-    gone: list[bool] = []
-    window.closed.connect(lambda: gone.append(True))
     window.show()
     window.make_pages()
     window.show_page(0)
+    at_rest(qtbot, workspace.reader)
     yield window
-    if shiboken6.isValid(window):
-        window.leave()
-    qtbot.waitUntil(lambda: bool(gone))  # its reader may be at work
+    leave(qtbot, window)
 
 
 def choose(window: MainWindow, menu: str, text: str) -> None:
@@ -305,7 +302,8 @@ def test_pause_and_quit_offers_to_go_on_next_time(
     root = running.workspace.project.root
     running.close()
     qtbot.mouseClick(button(running.closing.box, "Pause and quit"), LEFT)
-    assert engine.closed and not running.isVisible()
+    assert not running.isVisible()
+    qtbot.waitUntil(lambda: engine.closed)  # a page may be read for
     assert (root / "paused.json").exists()
 
 
@@ -315,7 +313,8 @@ def test_cancel_the_job_closes_and_offers_nothing(
     root = running.workspace.project.root
     running.close()
     qtbot.mouseClick(button(running.closing.box, "Cancel the job"), LEFT)
-    assert engine.closed and not running.isVisible()
+    assert not running.isVisible()
+    qtbot.waitUntil(lambda: engine.closed)
     assert not (root / "paused.json").exists()
 
 
@@ -334,13 +333,14 @@ def test_a_paused_run_goes_on_by_a_click(
 
 
 def test_a_job_that_ends_while_one_is_asked_lets_the_window_close(
-    running: MainWindow, engine: FakeEngine, jobs: FakeJobs
+    qtbot: QtBot, running: MainWindow, engine: FakeEngine, jobs: FakeJobs
 ) -> None:
     running.close()
     jobs.endless = False
     engine.work()
     running.workspace.bridge.drain()
-    assert not running.isVisible() and engine.closed
+    assert not running.isVisible()
+    qtbot.waitUntil(lambda: engine.closed)
 
 
 def test_a_page_that_cannot_be_made_is_told_of_once(qtbot: QtBot, workspace: Workspace) -> None:
@@ -352,10 +352,11 @@ def test_a_page_that_cannot_be_made_is_told_of_once(qtbot: QtBot, workspace: Wor
         qtbot.waitUntil(lambda: bool(faults))
         workspace.bridge.progress.emit(Progress("train_lm", 1, 2))
         workspace.bridge.progress.emit(Progress("train_lm", 2, 2))
-        qtbot.wait(300)
+        at_rest(qtbot, workspace.reader)
+        assert not window._builder.isActive()  # it is not tried again
     assert [error[0] for error in faults] == [ModuleNotFoundError] * 2
     assert [page.title for page in window.pages] == ["Sources"]
-    window.leave()
+    leave(qtbot, window)
 
 
 def test_an_answer_that_comes_while_the_window_keeps_up_is_kept_up_with(

@@ -12,9 +12,10 @@ from fakes import FakeEngine, FakeJobs
 from gates import Gate, held
 from PySide6.QtCore import QMimeData, QPointF, Qt
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from test_store_review import CONTEXTS, VERSION, K, fill
+from waiting import at_rest
 
 from swag_studio import curating
 from swag_studio.curating import Change, Curator
@@ -114,10 +115,7 @@ def opened(qtbot: QtBot, workspace: Workspace) -> ReviewPage:
 
 def settle(qtbot: QtBot, workspace: Workspace) -> None:
     """Until nothing is read any more, and the page has heard of it."""
-    for _ in range(8):  # an answer may ask on
-        QApplication.processEvents()
-        qtbot.waitUntil(lambda: not workspace.reader.busy)
-        QApplication.processEvents()
+    at_rest(qtbot, workspace.reader)
 
 
 def shown_ids(page: ReviewPage) -> list[str]:
