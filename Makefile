@@ -32,6 +32,8 @@ bench: $(VENV)/.installed-dev    ## what is fast, measured
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 package: $(PACKAGE)/.installed   ## the bundle, a .deb and a folder for other distributions, in dist/
+	packaging/make_deb.sh --possible
+	packaging/make_tar.sh --possible
 	PYTHON=$(PACKAGE)/bin/python packaging/build.sh
 	packaging/make_deb.sh
 	packaging/make_tar.sh
@@ -44,7 +46,7 @@ clean:
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	$(BIN)/python -m pip install -c constraints.txt -e .
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

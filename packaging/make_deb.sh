@@ -1,6 +1,12 @@
 #!/usr/bin/env bash
 # Makes dist/swag-studio_VERSION_ARCHITECTURE.deb from the bundle, with dpkg-deb alone.
+#   packaging/make_deb.sh --possible    only says whether what it needs is there
 set -euo pipefail
+command -v dpkg-deb > /dev/null || {
+    echo "The .deb needs dpkg-deb. Without it: packaging/build.sh, then packaging/make_tar.sh" >&2
+    exit 1
+}
+[ "${1:-}" != --possible ] || exit 0
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' swag_studio/__init__.py)
 architecture=$(dpkg --print-architecture)
