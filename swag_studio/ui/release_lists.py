@@ -69,8 +69,10 @@ def question_html(question: ShownQuestion, note: str = "") -> str:
     judged = "" if question.verified else ", judged by nobody"
     head = note or f"{question.split}.csv, row {question.row:,} · {question.video_id}"
     lines = [
-        f"<p style='margin-bottom:2px'><b>{escape(question.start)} …</b><br>"
-        f"<small>{escape(head)} · the {kind} ending is right{judged}</small></p>"
+        # A text may turn the direction of reading, and does so to the end of its paragraph.
+        f"<p style='margin-bottom:0'><b>{escape(question.start)} …</b></p>"
+        f"<p style='margin-top:0; margin-bottom:2px'><small>{escape(head)} · "
+        f"the {kind} ending is right{judged}</small></p>"
         "<table cellpadding='2'>"
     ]
     for place, ending in enumerate(question.endings):

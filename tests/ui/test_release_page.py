@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 import shiboken6
-from fakes import FakeEngine, FakeJobs, made_outlook, write_release
+from fakes import FakeEngine, FakeJobs, made_outlook, question, write_release
 from judged_project import BEST, NEITHER, context, filtered, judge
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from waiting import at_rest
@@ -29,6 +30,7 @@ from swag_studio.ui import release_readings as readings
 from swag_studio.ui.bridge import Bridge, Job
 from swag_studio.ui.main_window import MainWindow
 from swag_studio.ui.pages import PAGES
+from swag_studio.ui.release_lists import question_html
 from swag_studio.ui.release_page import NOT_FILTERED, ReleasePage
 from swag_studio.ui.release_shelf import COMPARE, QUESTIONS, RELEASES
 from swag_studio.ui.theme import LIGHT
@@ -689,6 +691,14 @@ def test_a_release_with_a_damaged_manifest_stands_among_the_others(workspace: Wo
     assert "damaged" in readings.BY[damaged.by] and (whole.questions, whole.by) == (3, "people")
     rows = {row.name: row.sha256 for row in readings.read_files(damaged)}
     assert rows["train.csv"] == "" and "verified" not in readings.citation(damaged)
+
+
+def test_a_text_that_turns_the_direction_of_reading_turns_no_words_of_ours(qtbot: QtBot) -> None:
+    document = QTextDocument()
+    document.setHtml(question_html(question("A man \u202esits. He", "\u202eleaves.")))
+    blocks = [document.findBlockByNumber(i).text() for i in range(document.blockCount())]
+    (ours,) = [text for text in blocks if "ending is right" in text]
+    assert "\u202e" not in ours and sum("\u202e" in text for text in blocks) == 2
 
 
 def test_a_citation_says_who_verified(tmp_path: Path) -> None:
