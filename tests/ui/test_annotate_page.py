@@ -70,9 +70,9 @@ def page(workspace: Workspace, qtbot: QtBot) -> AnnotatePage:
     page = AnnotatePage(workspace)
     qtbot.addWidget(page)
     page.resize(1240, 700)
-    with qtbot.waitExposed(page):
+    with qtbot.waitActive(page):  # else nothing has the focus
         page.show()
-    page.activateWindow()
+        page.activateWindow()
     page.refresh(frozenset())
     return page
 
@@ -611,9 +611,9 @@ def test_other_pages_hear_of_answers_once_they_are_looked_at(
     qtbot.addWidget(holder)
     page.setParent(holder)
     page.show()
-    with qtbot.waitExposed(holder):
+    with qtbot.waitActive(holder):
         holder.show()
-    holder.activateWindow()
+        holder.activateWindow()
     sit()
     press(qtbot, "B1 S1 1 1 1 1 ⏎")
     assert heard == []

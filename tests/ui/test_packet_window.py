@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from swag_studio.packet_answers import PacketAnswers
 from swag_studio.packet_exchange import export, merge
 from swag_studio.packets import file_bytes, read
 from swag_studio.project import Project
+from swag_studio.ui import packet_window
 from swag_studio.ui.application import Application
 from swag_studio.ui.desk import Answer, Desk
 from swag_studio.ui.packet_window import PacketDesk, PacketWindow
@@ -26,6 +28,17 @@ from swag_studio.ui.store_desk import StoreDesk
 
 SEED = 7
 WHOLE = Answer(("likely",) * 6, 0, 1, "はい", 3.0)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each answer is given a millisecond after the one before, which is as fine as times are."""
+    moments = (datetime(2026, 1, 1) + timedelta(milliseconds=i) for i in count())
+
+    def now() -> str:
+        return f"{next(moments).isoformat(timespec='milliseconds')}Z"
+
+    monkeypatch.setattr(packet_window, "now", now)
 
 
 @pytest.fixture
@@ -41,9 +54,9 @@ def path(project: Project, tmp_path: Path) -> Path:
 def window(path: Path, qtbot: QtBot) -> Iterator[PacketWindow]:
     window = PacketWindow(PacketAnswers(path))
     qtbot.addWidget(window)
-    window.show()
-    window.activateWindow()
-    qtbot.waitExposed(window)
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
     yield window
     window.leave()
 
@@ -225,7 +238,6 @@ def test_the_last_thing_done_can_be_undone(path: Path) -> None:
     one, two, three = (item.id for item in work.packet.items)
     assert desk.last("") is None and desk.undoable("") == (0, "open")
     desk.submit(two, WHOLE)
-    time.sleep(0.002)  # moments are kept to the millisecond
     desk.skip(one, "unclear")
     assert desk.undoable("") == (1, "skipped")
     last = desk.last(one)

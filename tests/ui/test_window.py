@@ -58,10 +58,16 @@ def windows(application: Application, project: Project, tmp_path: Path) -> Itera
 
 
 @pytest.fixture
-def start(application: Application) -> StartWindow:
+def start(application: Application, qtbot: QtBot) -> StartWindow:
     window = application.show_start()
-    window.activateWindow()
+    activate(qtbot, window)
     return window
+
+
+def activate(qtbot: QtBot, window: Window) -> None:
+    """Keys are those of the window in front."""
+    with qtbot.waitActive(window):
+        window.activateWindow()
 
 
 def test_documented_keys_and_all_of_the_platform_work_in_every_window(
@@ -142,13 +148,13 @@ def test_the_keys_of_the_guide_work_in_the_start_window(
         dialog = start.findChild(kind)
         assert dialog is not None and dialog.isVisible()
         dialog.close()
-        start.activateWindow()
+        activate(qtbot, start)
     qtbot.keyClick(start, Qt.Key.Key_F1)
     (sheet,) = [d for d in start.findChildren(sheets.RowsDialog) if d.isVisible()]
     keys = {row[1]: row[2] for row in sheet.table.rows_model.rows}
     assert keys["Quit"] == "Ctrl+Q" and "Run everything" not in keys
     sheet.close()
-    start.activateWindow()
+    activate(qtbot, start)
     over: list[int] = []
     application.over.connect(lambda: over.append(1))
     qtbot.keyClick(start, Qt.Key.Key_Q, control)
