@@ -66,11 +66,15 @@ def _threads_left(before: set[threading.Thread]) -> list[str]:
 
 def _timers_left() -> list[str]:
     """Timers that run, which are stopped: told once, by the test that left them."""
-    timers = [o for o in gc.get_objects() if type(o) is QTimer and shiboken6.isValid(o)]
-    ticking = [timer for timer in timers if timer.isActive()]
-    for timer in ticking:
-        timer.stop()
-    return [f"timer of {timer.parent()}" for timer in ticking]
+    gc.disable()  # what it takes away would be gone between two looks at it
+    try:
+        timers = [o for o in gc.get_objects() if type(o) is QTimer and shiboken6.isValid(o)]
+        ticking = [timer for timer in timers if timer.isActive()]
+        for timer in ticking:
+            timer.stop()
+        return [f"timer of {timer.parent()}" for timer in ticking]
+    finally:
+        gc.enable()
 
 
 def _windows_left(qapp: QApplication) -> list[str]:
