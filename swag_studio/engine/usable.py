@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swag_studio.engine.corpus import Corpus, Ids
+from swag_studio.engine.corpus import UNK, Corpus, Ids
 from swag_studio.pool import Rows
 from swag_studio.recipe import Recipe
 
@@ -21,10 +21,11 @@ class Usable:
     """The rule, for the candidates of one project.
 
     Never the found ending (row 0), a text equal to it or to an earlier row, or one that was cut
-    off. Of sampled ones besides: none of fewer than `shortest` tokens; none that opens with a word
-    with which no found ending of the project opens, for it goes on with the noun phrase ("The
-    group | of people ..."); none with a slip that no found ending has. What found endings never
-    do would tell a distractor at a glance.
+    off. (Own candidates are all different texts; those with words that the vocabulary lacks can
+    have the same tokens.) Of sampled ones besides: none of fewer than `shortest` tokens; none that
+    opens with a word with which no found ending of the project opens, for it goes on with the noun
+    phrase ("The group | of people ..."); none with a slip that no found ending has. What found
+    endings never do would tell a distractor at a glance.
     """
 
     shortest: int
@@ -67,6 +68,7 @@ class Usable:
         texts = tokens.view(np.dtype((np.void, 2 * tokens.shape[1]))).ravel()
         repeats = np.ones(len(rows), np.bool_)
         repeats[np.unique(texts, return_index=True)[1]] = False  # of equal ones the first is none
+        repeats &= sampled | (tokens != UNK).all(axis=1)
         faults = {
             "cut_off": rows.complete != 1,
             "repeat": repeats,

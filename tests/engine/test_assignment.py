@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_studio.engine.assignment import Assignment, AssignmentLog, draw_initial
+from swag_studio.engine.corpus import UNK
 from swag_studio.engine.remap import Swaps
 from swag_studio.engine.usable import Usable
 from swag_studio.errors import ProjectError
@@ -30,7 +31,7 @@ def fault(row: Row, before: list[Row], openings: set[int]) -> str:
     a, b, complete, length, own = row
     if not complete:
         return "cut_off"
-    if any(earlier[:2] == (a, b) for earlier in before):
+    if any(earlier[:2] == (a, b) for earlier in before) and not (own and UNK in (a, b)):
         return "repeat"
     if own:
         return ""

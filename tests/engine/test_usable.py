@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from swag_studio.engine.corpus import Corpus, Ragged, Vocabulary
+from swag_studio.engine.corpus import UNK, Corpus, Ragged, Vocabulary
 from swag_studio.engine.usable import PAIRS, Usable
 from swag_studio.pool import Rows
 from swag_studio.recipe import Recipe
@@ -87,3 +87,12 @@ def test_found_endings_keep_their_own_rule() -> None:
 def test_the_rule_can_be_turned_off() -> None:
     off = rule([["a", "."]], RECIPE.with_values({"filter.found_slips": False}))
     assert set(off.barred(rows_of([["a", "a"], ['"', "a"]]))) == {""}
+
+
+def test_own_candidates_that_differ_in_unknown_words_are_no_repeats() -> None:
+    """Their texts differ, or they would not be in the pool; of sampled ones the tokens are all."""
+    assert WORDS[UNK] == "a"
+    candidates = [["very", "a"], ["very", "a"], ["very", "."], ["very", "."]]
+    own, sampled = (rows_of(candidates, origin) for origin in (1, 0))
+    assert rule([["very", "."]]).barred(own)[1:] == ["", "", "", "repeat"]
+    assert rule([["very", "."]]).barred(sampled)[1:] == ["", "repeat", "", "repeat"]
