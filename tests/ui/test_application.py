@@ -114,7 +114,7 @@ def remove(root: Path) -> None:
         (lose_recipe, "recipe.toml"),
         (lose_table, "cannot be opened (OperationalError). The log folder has the details"),
         (make_newer, "newer version"),
-        (remove, "is not a project"),
+        (remove, "lacks its file mine.swagproj"),
     ],
 )
 def test_what_is_wrong_with_a_project_is_a_sentence_in_the_start_window(
