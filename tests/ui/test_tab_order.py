@@ -252,9 +252,10 @@ def test_the_focus_is_seen_on_every_kind_of_control(
     rings: dict[tuple[str, str], float] = {}
 
     def look(top: QWidget) -> None:
-        top.activateWindow()
+        with qtbot.waitActive(top):  # else the focus is not seen
+            top.activateWindow()
         top.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)  # as a press of Tab does
-        for widget in sorted(controls(top), key=name):
+        for widget in sorted(controls(top), key=lambda w: (name(w), seen_at(w, top))):
             kind = type(widget).__name__, str(widget.property("role") or "")
             if kind not in rings and widget.height() > ems(widget, 1):
                 rings[kind] = ring(widget, top)
