@@ -123,7 +123,7 @@ def test_the_guide_has_the_keys_of_judging() -> None:
 
 def test_the_guide_says_of_every_check_whether_it_blocks_a_release() -> None:
     tables = re.findall(
-        r"^\| (error|warning) \| \|\n\|[-| ]+\n((?:\|.*\n)+)", GUIDE.read_text(), re.M
+        r"^\| (error|warning) \| \|\n\|[-| ]+\n((?:\|.*\n)+)", GUIDE.read_text("utf-8"), re.M
     )
     told = {kind: level for level, rows in tables for kind in re.findall(r"`(\w+)`", rows)}
     assert told == {kind: rule[0] for kind, rule in release_checks._RULES.items()}
@@ -314,7 +314,7 @@ def test_an_example_is_in_the_style_of_the_house(name: str) -> None:
             cwd=REPOSITORY,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
         )
         assert done.returncode == 0, done.stdout + done.stderr
 

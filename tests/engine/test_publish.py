@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ from judged_project import BEST, FEW, NEITHER, SECOND, context, filtered, judge,
 
 from swag_studio import recipe as recipes
 from swag_studio.curating import Curator
+from swag_studio.engine import accounting, release_asked
 from swag_studio.engine import publish as publishing
-from swag_studio.engine import release_asked
 from swag_studio.engine.publish import Blocked, publish, verified
 from swag_studio.engine.registry import EXPORTERS
 from swag_studio.events import Event, Finished, Message, Progress
@@ -61,9 +62,10 @@ class Released:
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Released]:
-    """Not to be changed."""
+    """Not to be changed. The machine has a name that nothing else has."""
     root = tmp_path_factory.mktemp("released") / "p.swag"
-    with judged(root, recipes.preset("demo")) as project:
+    with judged(root, recipes.preset("demo")) as project, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounting.socket, "gethostname", lambda: "some-host-7f3a")
         events = list(publish(project, options(licence="For research | only", title="Sit | stand")))
         yield Released(
             project,
@@ -559,7 +561,8 @@ def test_what_blocks_says_the_whole_command(tmp_path: Path, recipe: Recipe) -> N
         with pytest.raises(Blocked) as blocked:
             list(publish(project, asked))
         assert str(blocked.value).endswith(
-            f"To release all the same: swag-studio release {project.root} --version 1.0.0 "
+            f"To release all the same: swag-studio release {shlex.quote(str(project.root))} "
+            "--version 1.0.0 "
             "--format swag_csv --format swag_full "
             "--override context_across_splits --override control_characters "
             "--because 'a bell' --title 'Sit | stand' --language en --cost-per-hour 0.0"

@@ -48,7 +48,7 @@ def test_it_says_what_the_release_then_holds(project: Project) -> None:
     assert list((project.root / "releases").iterdir()) == []
     list(publish(project, OPTIONS))
     folder = project.root / "releases" / "1.0.0"
-    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     assert result.outlook.counts == manifest["counts"]
     people = {**result.outlook.people}
     assert people.pop("feedback_by") == manifest["feedback"]["by"] == "nobody"
@@ -59,7 +59,7 @@ def test_it_says_what_the_release_then_holds(project: Project) -> None:
 
 
 def _all(folder: Path) -> list[str]:
-    return (folder / "provenance.jsonl").read_text().splitlines()
+    return (folder / "provenance.jsonl").read_text("utf-8").splitlines()
 
 
 def test_without_a_question_there_are_only_numbers(project: Project) -> None:
