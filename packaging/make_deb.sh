@@ -12,7 +12,9 @@ version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' swag_studio/__init__.py)
 architecture=$(dpkg --print-architecture)
 root=build/deb
 rm -rf "$root"
+umask 022
 mkdir -p "$root/DEBIAN"
+chmod 00755 "$root/DEBIAN"  # also where the checkout's folder gives its group on: dpkg-deb is strict
 packaging/lay_out.sh "$root/usr"
 gzip -9n < CHANGELOG.md | install -D -m 644 /dev/stdin "$root/usr/share/doc/swag-studio/changelog.gz"
 

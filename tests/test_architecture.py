@@ -32,7 +32,7 @@ def python(code: str, **environment: str) -> str:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -51,7 +51,7 @@ def test_the_floors_hold() -> None:
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 kept, 0 broken" in done.stdout
@@ -156,7 +156,7 @@ def test_an_installed_wheel_finds_the_captions(tmp_path: Path) -> None:
         [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
         + ["--disable-pip-version-check", "--target", target, source],
         check=True,
-        timeout=300,
+        timeout=900,
     )
     code = (
         "import swag_studio; print(swag_studio.__file__);"

@@ -439,7 +439,7 @@ def test_a_signal_pauses_cleanly(made: Path, number: signal.Signals) -> None:
     assert process.stdout is not None
     assert json.loads(process.stdout.readline())["type"] == "progress"
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130, err
     summary = json.loads(out.splitlines()[-1])
     assert summary["type"] == "summary" and summary["interrupted"] is True

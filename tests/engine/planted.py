@@ -57,6 +57,7 @@ TINY = {
     "filter.strength_folds": 2,
     "generate.floor": 10,
     "run.threads": 1,
+    "run.device": "cpu",
 }
 
 

@@ -44,7 +44,7 @@ def killed_after(path: Path, answers: int) -> list[str]:
     assert process.stdout is not None
     told = [process.stdout.readline().strip() for _ in range(answers)]
     process.kill()
-    rest, _ = process.communicate(timeout=60)  # what it said before the kill reached it
+    rest, _ = process.communicate(timeout=600)  # what it said before the kill reached it
     whole = rest[: rest.rfind("\n") + 1]
     return told + whole.split()
 
@@ -76,7 +76,7 @@ def submit_beside_the_engine(path: Path, count: int) -> None:
         told.append(kept.id)
         if len(told) % 50 == 0:  # no person submits without a pause
             wrote.clear()
-            assert wrote.wait(60), "the engine did not get to write"
+            assert wrote.wait(600), "the engine did not get to write"
 
     try:
         submitting.submit_all(store, ANN.id, tell)
