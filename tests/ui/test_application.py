@@ -225,7 +225,7 @@ def test_settings_act_while_they_are_changed_and_are_kept(
     assert qapp.font().pointSizeF() == pytest.approx(before * 1.5)
     assert window.fontMetrics().height() == QFontMetrics(qapp.font()).height()
     dialog.cost.selectAll()
-    qtbot.keyClicks(dialog.cost, "2.5")
+    qtbot.keyClicks(dialog.cost, dialog.cost.locale().toString(2.5))
     qtbot.keyClick(dialog.cost, Qt.Key.Key_Return)
     stored = settings.load(tmp_path / "profile")
     assert (stored.theme, stored.text_percent, stored.cost_per_hour) == ("dark", 150, 2.5)
