@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -50,6 +51,13 @@ OWN_COLUMNS = (
     Column("Context", lambda row: f"{row['sent1']} {row['sent2']}", stretch=True),
     Column("Found ending", lambda row: row["found"], stretch=True),
 )
+
+
+class OneClick(QPushButton):
+    """Takes a double click for one: its second click would be for the file that comes next."""
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        event.accept()
 
 
 class ImportPanel(QFrame):
@@ -115,13 +123,13 @@ class ImportPanel(QFrame):
         layout.addLayout(below)
 
     def _build_buttons(self) -> None:
-        self.skip = QPushButton("Skip")
+        self.skip = OneClick("Skip")
         self.skip.setToolTip("Leave this file out")
         self.skip.clicked.connect(self._skip)
         self.all = QPushButton("Import all")
         self.all.setToolTip("Import every file that was read without an error")
         self.all.clicked.connect(self._import_all)
-        self.bring_in = QPushButton("Import")
+        self.bring_in = OneClick("Import")
         self.bring_in.setProperty("role", "primary")
         self.bring_in.clicked.connect(self._import)
 

@@ -190,6 +190,23 @@ def test_a_file_that_is_there_already_cannot_come_in_twice(
     assert page.panel.skip.text() == "Dismiss" and not page.panel.bring_in.isVisible()
 
 
+def test_a_double_click_brings_in_one_file(
+    qtbot: QtBot, page: SourcesPage, jobs: FakeJobs, settle: Settle
+) -> None:
+    """The next file stands under the pointer as soon as the first one is on its way."""
+    for name in ("a.json", "b.json"):
+        jobs.files[name] = {"captions": captions(3)}
+    drop(page, Path("/data/a.json"), Path("/data/b.json"))
+    settle()
+    qtbot.mouseClick(page.panel.bring_in, LEFT)
+    qtbot.mouseDClick(page.panel.bring_in, LEFT)  # how Qt tells the second of two quick clicks
+    settle()
+    assert [source.file for source in page.workspace.project.store.sources()] == ["a.json"]
+    qtbot.mouseClick(page.panel.bring_in, LEFT)
+    settle()
+    assert len(page.workspace.project.store.sources()) == 2
+
+
 def test_an_import_that_fails_leaves_its_sentence(
     qtbot: QtBot, page: SourcesPage, jobs: FakeJobs, settle: Settle
 ) -> None:
