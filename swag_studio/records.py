@@ -38,7 +38,11 @@ def content_id(kind: str, *parts: str) -> str:
 
 def folded(text: str) -> str:
     """`text` as it is compared for equality: NFKC, case folded, runs of space made one."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    once = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    if once.isascii():
+        return once
+    # What folding takes apart may meet an accent that follows, as the iota of "ᾇ" does.
+    return unicodedata.normalize("NFKC", once).casefold()
 
 
 @dataclass(frozen=True, slots=True)
