@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
+from waiting import at_rest
 
 from swag_studio.project import Project
 from swag_studio.records import Context, LeftOut, SourceInfo
@@ -413,6 +414,7 @@ def test_all_settings_for_all_steps_can_be_pointed_at(
         for name in project.recipe.to_dict()[section]:
             page.tabs.setCurrentIndex(0)
             page.show_setting(f"{section}.{name}")
+            at_rest(qtbot, page.workspace.reader)
             editor = field(page, f"{section}.{name}").editor
             assert editor.hasFocus() and editor.visibleRegion().boundingRect() == editor.rect()
 

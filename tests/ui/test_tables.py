@@ -140,14 +140,16 @@ def test_numbers_are_whole_where_texts_are_elided_and_tooltips_have_them(qtbot: 
     table = Table("t", LONG, fits=True)
     qtbot.addWidget(table)
     table.set_rows([("What was said at length.", "And what of it.", 1_234_567, 0.5)])
-    table.resize(450, 200)
+    head = table.horizontalHeader().sectionSizeHint
+    needed = [max(head(c), table.sizeHintForColumn(c)) for c in range(4)]
+    table.resize(sum(needed) - needed[0] // 2, 200)
     table.show()
     for column in (2, 3):
         assert table.columnWidth(column) >= table.sizeHintForColumn(column)
     assert table.columnWidth(0) < table.sizeHintForColumn(0)
     index = table.rows_model.index(0, 0)
     assert index.data(Qt.ItemDataRole.ToolTipRole) == "What was said at length."
-    table.resize(1200, 200)  # with room again, all is as it was
+    table.resize(2 * sum(needed), 200)  # with room again, all is as it was
     assert table.columnWidth(0) > table.sizeHintForColumn(0)
     assert table.columnWidth(2) >= table.horizontalHeader().sectionSizeHint(2)
 
