@@ -18,6 +18,7 @@ from swag_studio.errors import UserError
 from swag_studio.records import Ending, EndingKind, content_id, ending_id, folded
 from swag_studio.reviewing import FLAGS, Batch, Curated, Made, text_problem
 from swag_studio.store import Store
+from swag_studio.store_steps import TooLate
 from swag_studio.views import PoolEnding
 
 _WHO = "curator of "  # the setting's name, before the login
@@ -283,20 +284,28 @@ class Curator:
 # --- many contexts, a slice at a time ------------------------------------------------------------
 
 
-def undoing(store: Store, who: str) -> Iterator[Made]:
-    """Takes the last step back; where that was broken off, the next one goes on."""
-    return in_words(store.undoing(who))
+def undoing(store: Store, who: str, asked: int = 0) -> Iterator[Made]:
+    """Takes the last step back; where that was broken off, the next one goes on.
+
+    `asked` is the step that a person means, as they were told its name; 0 for whichever is last.
+    """
+    return in_words(store.undoing(who, asked))
 
 
-def redoing(store: Store, who: str) -> Iterator[Made]:
-    """Does the step again that was undone last."""
-    return in_words(store.redoing(who))
+def redoing(store: Store, who: str, asked: int = 0) -> Iterator[Made]:
+    """Does the step again that was undone last; `asked` as in `undoing`."""
+    return in_words(store.redoing(who, asked))
 
 
 def in_words(making: Iterator[Made]) -> Iterator[Made]:
     """Raises EditError where another change came in."""
     try:
         yield from making
+    except TooLate:
+        raise EditError(
+            "Something else was changed meanwhile, so nothing was taken back or done again. Look "
+            "at what Undo and Redo name now."
+        ) from None
     except ValueError:
         raise EditError(
             "Something was changed elsewhere meanwhile, and this stopped there. What was done by "

@@ -10,7 +10,7 @@ import dataclasses
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -65,6 +65,32 @@ class Batch:
     name: str
     undoes: int = 0
     remaining: int = 0
+
+
+def stacks(log: Iterable[Batch]) -> tuple[list[Batch], list[Batch]]:
+    """(steps that can be undone, steps that can be redone) by a log, the next one last in each.
+
+    A redone step is the undoing of its undoing; a new step forgets what could be redone. What was
+    broken off on its way from one to the other is in both: it can go on or back.
+    """
+    done: list[Batch] = []
+    undone: list[Batch] = []
+    steps: dict[int, Batch] = {}
+    for b in log:
+        steps[b.id] = b
+        if not b.undoes:
+            done.append(b)
+            undone.clear()
+            continue
+        again = steps[b.undoes].undoes  # it undoes an undoing
+        source, target = (undone, done) if again else (done, undone)
+        # Not the last by place: in logs of before, a step may have come in before its undoing.
+        moved = steps[again or b.undoes]
+        if not b.remaining and moved in source:
+            source.remove(moved)
+        if moved not in target:
+            target.append(moved)
+    return done, undone
 
 
 class Made(NamedTuple):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from swag_studio.connections import sliced
-from swag_studio.reviewing import Batch, Curated, Edit, Made
+from swag_studio.reviewing import Batch, Curated, Edit, Made, stacks
 from swag_studio.store_people import now
 from swag_studio.store_review import ReviewTables, show_state
 
@@ -72,6 +72,10 @@ Part = tuple[int, Changes]  # contexts that were looked at, and what of them cha
 
 class Overtaken(ValueError):
     """Something else was changed before all of a step was written."""
+
+
+class TooLate(Overtaken):
+    """Something else was changed before a step was taken back or done again: nothing was."""
 
 
 class StepTables(ReviewTables):
@@ -163,8 +167,12 @@ class StepTables(ReviewTables):
         total: int,
         undoes: int = 0,
         step: Batch | None = None,
+        newest: int | None = None,
     ) -> Iterator[Made]:
-        """Writes a step part by part; each of `parts` fills `part` from so many contexts."""
+        """Writes a step part by part; each of `parts` fills `part` from so many contexts.
+
+        Raises TooLate where the log ends with another step than `newest` when this one begins.
+        """
         done = changed = 0
         if step is not None:
             self._in_making.add(step.id)
@@ -177,6 +185,8 @@ class StepTables(ReviewTables):
                     # The last one takes those before it to the disk with it.
                     with self.write() if remaining else self.durable() as connection:
                         if step is None:
+                            if newest not in (None, _newest(connection)):
+                                raise TooLate(f"a step came in after step {newest}")
                             step = _begin(connection, who, name, undoes, remaining)
                             self._in_making.add(step.id)
                         else:
@@ -247,7 +257,8 @@ class StepTables(ReviewTables):
         """
         newest = self._one("SELECT coalesce(max(id), 0) n FROM edit_batches")
         assert newest is not None
-        whole = min([newest["n"], *(step - 1 for step in self._in_making)])
+        making = list(self._in_making)  # at once: another thread may begin or end one
+        whole = min([newest["n"], *(step - 1 for step in making)])
         rows = self._rows(
             "SELECT DISTINCT context_id FROM edits WHERE version = ? AND batch > ? AND ("
             "json_extract(before, '$.endings') != json_extract(after, '$.endings') OR "
@@ -260,41 +271,27 @@ class StepTables(ReviewTables):
     # --- undo and redo -------------------------------------------------------------------
 
     def undo_stacks(self) -> tuple[list[Batch], list[Batch]]:
-        """(steps that can be undone, steps that can be redone), the next one last in each.
+        """Steps that can be undone, and that can be redone; see `reviewing.stacks`."""
+        return stacks(self.batches())
 
-        A redone step is the undoing of its undoing; a new step forgets what could be redone. What
-        was broken off on its way from one to the other is in both: it can go on or back.
+    def undoing(self, who: str, asked: int = 0) -> Iterator[Made]:
+        """Takes the last step back, a slice at a time; `change` has the manners of it.
+
+        `asked` is the step that is meant, 0 for whichever is the last. Raises TooLate where that
+        is another one, or where one comes in before this begins.
         """
-        done: list[Batch] = []
-        undone: list[Batch] = []
-        steps = {b.id: b for b in self.batches()}
-        for b in steps.values():
-            if not b.undoes:
-                done.append(b)
-                undone.clear()
-                continue
-            again = steps[b.undoes].undoes  # it undoes an undoing
-            source, target = (undone, done) if again else (done, undone)
-            moved = source[-1]
-            if not b.remaining:
-                source.pop()
-            if moved not in target:
-                target.append(moved)
-        return done, undone
+        log = self.batches()
+        done, _ = stacks(log)
+        if step := _meant(done, asked):
+            yield from self._reverse(step, step.id, who, log[-1].id, back=True)
 
-    def undoing(self, who: str) -> Iterator[Made]:
-        """Takes the last step back, a slice at a time; `change` has the manners of it."""
-        done, _ = self.undo_stacks()
-        if done:
-            yield from self._reverse(done[-1], done[-1].id, who, back=True)
-
-    def redoing(self, who: str) -> Iterator[Made]:
-        """Does the last undone step again, a slice at a time."""
-        _, undone = self.undo_stacks()
-        if undone:
-            step = undone[-1]
-            newest = max(b.id for b in self.batches() if b.undoes == step.id)
-            yield from self._reverse(step, newest, who, back=False)
+    def redoing(self, who: str, asked: int = 0) -> Iterator[Made]:
+        """Does the last undone step again, a slice at a time; `asked` as in `undoing`."""
+        log = self.batches()
+        _, undone = stacks(log)
+        if step := _meant(undone, asked):
+            undoing = max(b.id for b in log if b.undoes == step.id)
+            yield from self._reverse(step, undoing, who, log[-1].id, back=False)
 
     def undo(self, who: str) -> Batch | None:
         """Takes the last step back. Returns the step that was undone."""
@@ -304,7 +301,9 @@ class StepTables(ReviewTables):
         """Does the last undone step again. Returns it."""
         return _whole(self.undo_stacks()[1], self.redoing(who))
 
-    def _reverse(self, step: Batch, undoes: int, who: str, *, back: bool) -> Iterator[Made]:
+    def _reverse(
+        self, step: Batch, undoes: int, who: str, newest: int, *, back: bool
+    ) -> Iterator[Made]:
         """Brings the contexts of a step to the states before it, or again to those after it."""
         row = self._one("SELECT version, count(*) n FROM edits WHERE batch = ?", [step.id])
         assert row is not None
@@ -325,7 +324,17 @@ class StepTables(ReviewTables):
                 part.execute(_MARK)
                 yield len(ids)
 
-        yield from self._make(version, who, lambda _: step.name, parts(), total, undoes)
+        yield from self._make(
+            version, who, lambda _: step.name, parts(), total, undoes, newest=newest
+        )
+
+
+def _meant(stack: list[Batch], asked: int) -> Batch | None:
+    """The step on top, if there is any. Raises TooLate where another one is meant."""
+    step = stack[-1] if stack else None
+    if asked and (step is None or step.id != asked):
+        raise TooLate(f"step {asked} is not the next one any more")
+    return step
 
 
 def _whole(stack: list[Batch], making: Iterator[Made]) -> Batch | None:
@@ -360,10 +369,14 @@ def _begin(
     return Batch(key, at, who, name, undoes, remaining)
 
 
+def _newest(connection: sqlite3.Connection) -> int:
+    (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM edit_batches").fetchone()
+    return int(newest)
+
+
 def _go_on(connection: sqlite3.Connection, step: Batch, name: str, remaining: int) -> Batch:
     """Undoing goes by the order of steps: nothing is added to one that another came after."""
-    (newest,) = connection.execute("SELECT max(id) FROM edit_batches").fetchone()
-    if newest != step.id:
+    if (newest := _newest(connection)) != step.id:
         raise Overtaken(f"step {newest} came in while step {step.id} was being made")
     connection.execute(
         "UPDATE edit_batches SET name = ?, remaining = ? WHERE id = ?", [name, remaining, step.id]

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from test_store_review import VERSION, fill
 
 from swag_studio import store_steps
-from swag_studio.curating import Change, Curator, EditError, undoing
+from swag_studio.curating import Change, Curator, EditError, redoing, undoing
 from swag_studio.project import Project
 from swag_studio.recipe import preset
 from swag_studio.records import Ending, ending_id
-from swag_studio.reviewing import Batch, Curated, Made, ReviewFilter
+from swag_studio.reviewing import Batch, Curated, Made, ReviewFilter, stacks
 from swag_studio.store import Store
 
 SLICE = 3
@@ -225,6 +225,57 @@ def test_nothing_is_added_to_a_step_after_another_one(store: Store, ids: list[st
     store.undo("Ann")
     store.undo("Ann")
     assert states(store, ids) == before
+
+
+@pytest.mark.parametrize("turn", ["undo", "redo"])
+def test_a_step_that_comes_before_an_undoing_begins_is_not_taken_for_the_undone_one(
+    store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch, turn: str
+) -> None:
+    """Once the log is read, someone else, in another thread, comments on a context."""
+    ann, bob = Curator(store, VERSION, "Ann"), Curator(Store(store.path), VERSION, "Bob")
+    ann.exclude(ids[0])
+    if turn == "redo":
+        store.undo("Ann")
+    read = store.batches
+
+    def read_and_overtaken() -> list[Batch]:
+        log = read()
+        bob.comment(ids[1], "see video")
+        return log
+
+    before = states(store, ids[:1])
+    monkeypatch.setattr(store, "batches", read_and_overtaken)
+    with pytest.raises(EditError, match="nothing was taken back"):
+        list((undoing if turn == "undo" else redoing)(store, "Ann"))
+    monkeypatch.undo()
+    assert states(store, ids[:1]) == before
+    done, undone = store.undo_stacks()
+    assert [b.who for b in done] == (["Ann", "Bob"] if turn == "undo" else ["Bob"])
+    assert undone == []  # a new step forgets what could be redone
+    assert store.undo("Ann") == done[-1] and states(store, [ids[1]])[ids[1]].comment == ""
+    bob.store.close()
+
+
+def test_only_the_step_that_was_named_is_taken_back(store: Store, ids: list[str]) -> None:
+    ann = Curator(store, VERSION, "Ann")
+    meant, other = ann.exclude(ids[0]), ann.comment(ids[1], "see video")
+    assert meant is not None and other is not None
+    with pytest.raises(EditError, match="nothing was taken back"):
+        list(undoing(store, "Ann", meant.id))
+    assert store.undo_stacks() == ([meant, other], [])
+    list(undoing(store, "Ann", other.id))
+    list(undoing(store, "Ann", meant.id))
+    with pytest.raises(EditError, match="nothing was taken back"):
+        list(redoing(store, "Ann", other.id))
+    list(redoing(store, "Ann", meant.id))
+    assert store.undo_stacks() == ([meant], [other])
+
+
+def test_a_log_with_a_step_between_another_and_its_undoing_tells_them_apart() -> None:
+    """As an older program could write it."""
+    one, two = Batch(1, "", "Ann", "One"), Batch(2, "", "Bob", "Two")
+    back = Batch(3, "", "Ann", "One", undoes=1)
+    assert stacks([one, two, back]) == ([two], [one])
 
 
 def test_others_write_between_two_slices(store: Store, ids: list[str]) -> None:

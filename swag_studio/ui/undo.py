@@ -29,6 +29,7 @@ class Undo(QObject):
         super().__init__(menu)
         self.workspace, self._menu = workspace, menu
         self._going: Steps | None = None  # one at a time: each takes up where the last one ended
+        self._named = {"Undo": 0, "Redo": 0}  # the step that each names; 0 while that is not known
         self.undo_action = add(menu, "Undo", self.undo, Keys.Undo)
         self.redo_action = add(menu, "Redo", self.redo, "Ctrl+Shift+Z", Keys.Redo)
         self._wait()
@@ -52,14 +53,14 @@ class Undo(QObject):
         for action in (self.undo_action, self.redo_action):
             action.setEnabled(False)  # until it is known what the next one is
 
-    def _go(self, title: str, word: str, work: Callable[[Store, str], Iterator[Made]]) -> None:
+    def _go(self, title: str, word: str, work: Callable[[Store, str, int], Iterator[Made]]) -> None:
         if self._going is not None:
             return
         self._wait()
-        store = self.workspace.project.store
+        store, asked = self.workspace.project.store, self._named[title]
 
         def making() -> Iterator[Made]:
-            return work(store, curating.who(store) or curating.login())
+            return work(store, curating.who(store) or curating.login(), asked)
 
         steps = self._going = Steps(self.workspace.reader, f"undo.{word}", making, self)
         show_when_slow(steps, title, self._menu.parentWidget())
@@ -87,6 +88,7 @@ class Undo(QObject):
         for action, word, steps in zip(
             (self.undo_action, self.redo_action), ("Undo", "Redo"), stacks, strict=True
         ):
+            self._named[word] = steps[-1].id if steps else 0
             name = steps[-1].name.replace("&", "&&") if steps else ""
             action.setText(f"{word} {name}".strip())
             # What was asked before a step was begun is no longer true, and more is to come.
@@ -96,5 +98,6 @@ class Undo(QObject):
         """Without their names both can still be tried; what comes of it is told."""
         self.told.emit(text, "warning")
         for action, word in ((self.undo_action, "Undo"), (self.redo_action, "Redo")):
+            self._named[word] = 0
             action.setText(word)
             action.setEnabled(self._going is None)

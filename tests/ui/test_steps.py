@@ -204,3 +204,27 @@ def test_an_undo_whose_name_cannot_be_read_can_still_be_tried(
     undo.undo_action.trigger()  # nothing is left to take back
     settle(qtbot, workspace)
     assert len(told) == 2 and not undo.undo_action.isEnabled()
+
+
+def test_what_is_changed_while_an_undo_waits_is_not_taken_back_in_its_place(
+    qtbot: QtBot, workspace: Workspace, store: Store, undo: Undo
+) -> None:
+    ann, (one, other, *_) = (
+        Curator(store, VERSION, "Ann"),
+        store.review_context_ids(store.review_ids(VERSION)),
+    )
+    ann.exclude(one)
+    undo.refresh()
+    settle(qtbot, workspace)
+    assert undo.undo_action.text() == "Undo Exclude a context"
+    told: list[str] = []
+    undo.told.connect(lambda text, _: told.append(text))
+    gate = threading.Event()
+    workspace.reader.ask("gate", gate.wait, lambda _: None)
+    undo.undo_action.trigger()
+    ann.comment(other, "see video")
+    gate.set()
+    settle(qtbot, workspace)
+    assert len(told) == 1 and "nothing was taken back" in told[0]
+    assert excluded(store) == 1 and store.curated(VERSION, other).comment == "see video"
+    assert undo.undo_action.text() == "Undo Comment on a context" and undo.undo_action.isEnabled()
