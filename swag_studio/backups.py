@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Hashable, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from swag_studio.store import Store
 FOLDER = "backups"
 DAYS, WEEKS = 7, 4  # the newest of each of the last days, and of the last weeks, that have any
 DAILY, HOURLY = timedelta(days=1), timedelta(hours=1)
+LEFT = HOURLY  # after which an unfinished copy that nobody writes to is one that was left
 KINDS = {"project": "backup", "before-migration": "before an update", "replaced": "replaced"}
 
 _NAME = re.compile(r"(project|before-migration|replaced)-(\d{8}-\d{6})(?:-\d+)?\.db")
@@ -169,8 +171,7 @@ def make(root: Path, now: datetime | None = None) -> Backup:
 
 def _make(root: Path, now: datetime) -> Backup:
     _make_folder(root)
-    for leftover in (root / FOLDER).glob(".*.tmp*"):  # of one that was killed
-        leftover.unlink(missing_ok=True)
+    _sweep(root / FOLDER)
     target = root / FOLDER / f"project-{now.strftime(_STAMP)}.db"
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
@@ -186,6 +187,18 @@ def _make(root: Path, now: datetime) -> Backup:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
     return next(b for b in found(root) if b.path == target)
+
+
+def _sweep(folder: Path) -> None:
+    """Removes what a making that was killed has left.
+
+    A young one may be another process's that is at work: nobody needs a project's lock to back it
+    up, and to whom its copy is taken away a whole database looks damaged.
+    """
+    for leftover in folder.glob(".*.tmp*"):
+        with suppress(FileNotFoundError):  # its maker was faster
+            if time.time() - leftover.stat().st_mtime > LEFT.total_seconds():
+                leftover.unlink()
 
 
 def surplus(backups: Iterable[Backup]) -> list[Backup]:

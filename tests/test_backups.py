@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -205,9 +206,31 @@ def test_a_damaged_database_pushes_no_backup_out(root: Path, harm: Harm) -> None
 
 
 def test_what_a_kill_left_is_swept(root: Path) -> None:
-    (root / "backups" / ".project-20261129-120000.db.1.tmp").write_bytes(b"half")
+    left = root / "backups" / ".project-20261129-120000.db.1.tmp"
+    left.write_bytes(b"half")
+    long_ago = time.time() - 2 * backups.LEFT.total_seconds()
+    os.utime(left, (long_ago, long_ago))
     made = backups.make(root)
     assert list((root / "backups").iterdir()) == [made.path]
+
+
+def test_two_at_once_leave_each_others_copy_alone(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the window's hourly one, and `backups --make` beside it, between copying and checking."""
+    look, others = backups.problems, list[Backup]()
+
+    def looked(path: Path) -> list[str]:
+        monkeypatch.setattr(backups, "problems", look)
+        monkeypatch.setattr(os, "getpid", lambda: 1)  # another process
+        others.append(backups.make(root, NOON + DAY))
+        monkeypatch.undo()
+        return look(path)
+
+    monkeypatch.setattr(backups, "problems", looked)
+    made = backups.make(root, NOON)
+    assert backups.found(root) == [*others, made] and len(others) == 1
+    assert [backups.problems(b.path) for b in (*others, made)] == [[], []]
 
 
 # --- putting back ------------------------------------------------------------------------------
