@@ -15,11 +15,11 @@ from swag_studio.project import Project
 # As __main__ has it: threads that wait do not spin. Before any test loads torch.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-# Here and in the processes that tests start, output goes to a pipe of 80 columns, and the system's
-# words are English, whatever shell or CI is around.
+# Here and in the processes that tests start, output goes to a pipe of 80 columns, the system speaks
+# English, and Qt finds UTF-8, whatever shell or CI is around.
 for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(name, None)
-os.environ |= {"COLUMNS": "80", "LANGUAGE": "en"}
+os.environ |= {"COLUMNS": "80", "LANGUAGE": "en", "LC_ALL": "C.UTF-8"}
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
