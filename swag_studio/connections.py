@@ -53,6 +53,10 @@ class Connections:
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
         self._guard = threading.RLock()  # a read that is dropped unread may end anywhere
+        # Held from a long look to the write that goes by it, such as of who judges what: of two
+        # threads of this process the one that looks last writes last. Others have the project's
+        # lock to pass. It is taken before a transaction, never within one.
+        self.deriving = threading.RLock()
 
     # --- connections ---------------------------------------------------------------------
 

@@ -195,9 +195,7 @@ class JudgedRun:
         """
         if context_ids is not None:
             return [row for part in self.refreshing(context_ids) for row in part]
-        overdue = self.store.people_setting(_REFRESHED, {})
-        times = overdue.get("", 0) + 1
-        self.store.set_people_setting(_REFRESHED, {**overdue, "": times})
+        times = all_due(self.store)
         changed = [row for part in self.refreshing() for row in part]
         self.refreshed(times)
         return changed
@@ -207,8 +205,10 @@ class JudgedRun:
         if context_ids is None:
             context_ids = list(self.store.contexts_in_work(self.version))
         for part in sliced(context_ids, _WRITTEN):
-            policy = self.policy
-            yield self._write([self._change(case, policy) for case in self.cases(part)])
+            with self.store.deriving:
+                policy = self.policy
+                changed = self._write([self._change(case, policy) for case in self.cases(part)])
+            yield changed
 
     @property
     def overdue(self) -> int:
@@ -222,8 +222,9 @@ class JudgedRun:
 
     def refreshed(self, number: int) -> None:
         """Notes that all rows are as they were due then."""
-        times = self.store.people_setting(_REFRESHED, {})
-        self.store.set_people_setting(_REFRESHED, {**times, str(self.version): number})
+        self.store.change_people_setting(
+            _REFRESHED, {}, lambda times: {**times, str(self.version): number}
+        )
 
     def _change(self, case: Case, policy: VerificationPolicy) -> Change:
         found = case.verdict(policy, self.seed)
@@ -298,6 +299,14 @@ class JudgedRun:
 # A setting: how often the rows of all runs were due, under "", and by run which time was done.
 _REFRESHED = "refreshed"
 _WRITTEN = 500  # rows of the curators' table that are compared and written together
+
+
+def all_due(store: Store) -> int:
+    """Notes that all rows of all runs are due, and which time that is."""
+    times = store.change_people_setting(
+        _REFRESHED, {}, lambda times: {**times, "": times.get("", 0) + 1}
+    )
+    return int(times[""])
 
 
 def _row(change: Change) -> tuple[str, str, str, int, int]:

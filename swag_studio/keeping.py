@@ -52,8 +52,7 @@ def keeping_up(work: HumanWork, *, dealing: bool = True) -> Iterator[frozenset[s
     if overdue:
         work.refreshed(overdue)
     if mark != (now := [step if dealing else dealt, moment, step]):
-        marks = store.people_setting(MARKS, {})  # others may have been kept up meanwhile
-        store.set_people_setting(MARKS, {**marks, name: now})
+        store.change_people_setting(MARKS, {}, lambda marks: {**marks, name: now})
 
 
 def carry_over(store: Store, parent: int, version: int) -> Generator[int, None, None]:

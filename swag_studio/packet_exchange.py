@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from swag_studio.connections import sliced
 from swag_studio.errors import PacketError
+from swag_studio.judged import all_due
 from swag_studio.judging import Annotator, Judgement, Label, Skip, Task, shown_order
 from swag_studio.packet_files import to_json
 from swag_studio.packets import (
@@ -128,9 +129,8 @@ def _plain(packet: Packet) -> list[Any]:
 
 def _key(store: Store) -> bytes:
     text = store.people_setting(KEY, "")
-    if not text:
-        text = secrets.token_hex(32)
-        store.set_people_setting(KEY, text)
+    if not text:  # made once, whoever else asks for it now: what it named must stay known
+        text = store.change_people_setting(KEY, "", lambda key: key or secrets.token_hex(32))
     return bytes.fromhex(text)
 
 
@@ -228,6 +228,7 @@ def merge(
     store: Store, file: PacketFile, keep: Keep = "later", chosen: Mapping[str, Keep] | None = None
 ) -> Merge:
     """Brings a packet's answers in, all or none; twice is once. Returns what was added."""
+    all_due(store)  # the answers' times are another machine's: long before the last ones here
     with store.durable() as connection:  # nothing else is written between the look and the deed
         found = preview(store, file, keep, chosen)
         store.add_merged(connection, found.new, found.skips, found.drafts)

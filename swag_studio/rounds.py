@@ -13,6 +13,7 @@ import secrets
 import statistics
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -92,14 +93,15 @@ class HumanWork(JudgedRun):
         plan is kept. People and simulated annotators stand in for each other only where both
         count. `more` are first tasks that are not kept yet, for a preview that has them as well.
         """
-        given = self._given({a.kind for a in self.store.annotators() if a.id in annotators})
-        wanted = [w for case in self.cases() for w in self._wanted(case)]
-        wanted += [Wanted(0, self.order[t.context_id], t.id, t.context_id) for t in more]
-        wanted.sort()
-        new = deal(wanted, annotators, plan, self.seed, given)
-        if not preview:
-            self.keep(overlap=plan)
-            self._hand_out(new, wanted, given)
+        with nullcontext() if preview else self.store.deriving:
+            given = self._given({a.kind for a in self.store.annotators() if a.id in annotators})
+            wanted = [w for case in self.cases() for w in self._wanted(case)]
+            wanted += [Wanted(0, self.order[t.context_id], t.id, t.context_id) for t in more]
+            wanted.sort()
+            new = deal(wanted, annotators, plan, self.seed, given)
+            if not preview:
+                self.keep(overlap=plan)
+                self._hand_out(new, wanted, given)
         firsts = sum(w.round == 0 for w in wanted)
         plan = dataclasses.replace(plan, first=min(plan.first, firsts))
         return preview_of(
@@ -112,14 +114,15 @@ class HumanWork(JudgedRun):
         Returns how much was dealt anew. What they answered is kept, and counts again once they
         are made active.
         """
-        annotator = self.annotator(annotator_id)
-        given = self._given({annotator.kind})
-        self.store.put_annotator(dataclasses.replace(annotator, active=False))
-        self.store.withdraw(annotator_id)
-        wanted = [w for case in self.cases() for w in self._wanted(case)]
-        others = self._at_work(given)
-        new = deal(wanted, others, self.overlap, self.seed, given, annotator_id)
-        return self._hand_out(new, wanted, given)
+        with self.store.deriving:
+            annotator = self.annotator(annotator_id)
+            given = self._given({annotator.kind})
+            self.store.put_annotator(dataclasses.replace(annotator, active=False))
+            self.store.withdraw(annotator_id)
+            wanted = [w for case in self.cases() for w in self._wanted(case)]
+            others = self._at_work(given)
+            new = deal(wanted, others, self.overlap, self.seed, given, annotator_id)
+            return self._hand_out(new, wanted, given)
 
     def renew(self, context_ids: Sequence[str] | None = None) -> list[Task]:
         """After edits: new tasks for contexts whose task shows an ending that is gone.
@@ -146,14 +149,15 @@ class HumanWork(JudgedRun):
                 tasks += case.live
             if case.asked:
                 back += [w for w in self._wanted(case) if not case.waited.get(w.task_id)]
-        self.store.put_tasks(tasks)
-        self.store.withdraw_tasks(gone)
-        if back:
-            given = self._given()
-            # All of it may have been taken back, as when everything was excluded by mistake.
-            workers = self._at_work(given) or self._at_work(self._given(withdrawn=True))
-            new = deal(back, workers, self.overlap, self.seed, given)
-            self._hand_out(new, back, given)
+        with self.store.deriving:
+            self.store.put_tasks(tasks)
+            self.store.withdraw_tasks(gone)
+            if back:
+                given = self._given()
+                # All of it may have been taken back, as when everything was excluded by mistake.
+                workers = self._at_work(given) or self._at_work(self._given(withdrawn=True))
+                new = deal(back, workers, self.overlap, self.seed, given)
+                self._hand_out(new, back, given)
         yield tasks
 
     def add(self, name: str) -> Annotator:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -51,12 +51,12 @@ class PeopleTables(Connections):
 
     def put_annotator(self, annotator: Annotator) -> None:
         """Adds or changes one. Raises ProjectError when another one has the name."""
-        for other in self.annotators():
-            if other.id != annotator.id and folded(other.name) == folded(annotator.name):
-                raise ProjectError(
-                    "Another annotator has this name. Choose a name that tells them apart."
-                )
         with self.durable() as connection:
+            for other in self.annotators():
+                if other.id != annotator.id and folded(other.name) == folded(annotator.name):
+                    raise ProjectError(
+                        "Another annotator has this name. Choose a name that tells them apart."
+                    )
             connection.execute(
                 "INSERT OR REPLACE INTO annotators VALUES (?,?,?,?,?)",
                 [
@@ -250,13 +250,16 @@ class PeopleTables(Connections):
         return int(row["n"]) if row else 0
 
     def skip(self, skip: Skip) -> None:
-        """Notes that a task was left, and why."""
+        """Notes that a task was left, and why.
+
+        It closes only what is open: what was answered elsewhere or taken back meanwhile stays so.
+        """
         with self.durable() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO skips VALUES (?,?,?,?)",
                 [skip.task_id, skip.annotator_id, skip.reason, skip.given or now()],
             )
-            _close(connection, skip.task_id, skip.annotator_id, "skipped")
+            _close(connection, skip.task_id, skip.annotator_id, "skipped", "open")
 
     def skips(self) -> list[Skip]:
         """All skips, oldest first."""
@@ -329,20 +332,30 @@ class PeopleTables(Connections):
 
     def set_people_setting(self, name: str, value: Any) -> None:
         """Keeps such a setting."""
+        self.change_people_setting(name, None, lambda _: value)
+
+    def change_people_setting(self, name: str, default: Any, change: Callable[[Any], Any]) -> Any:
+        """Keeps what `change` makes of such a setting; returns it. Nobody writes in between."""
         with self.write() as connection:
+            value = change(self.people_setting(name, default))
             connection.execute(
                 "INSERT OR REPLACE INTO people_settings VALUES (?,?)",
                 [name, json.dumps(value, ensure_ascii=False, sort_keys=True)],
             )
+        return value
 
 
 _INSERT_JUDGEMENT = "INSERT INTO judgements VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 
 
-def _close(connection: sqlite3.Connection, task_id: str, annotator_id: str, state: str) -> None:
+def _close(
+    connection: sqlite3.Connection, task_id: str, annotator_id: str, state: str, only: str = ""
+) -> None:
+    """Gives an allocation its last state, from whichever it has or from `only` this one."""
     connection.execute(
-        "UPDATE allocations SET state = ? WHERE task_id = ? AND annotator_id = ?",
-        [state, task_id, annotator_id],
+        "UPDATE allocations SET state = ?1 WHERE task_id = ?2 AND annotator_id = ?3 "
+        "AND (?4 = '' OR state = ?4)",
+        [state, task_id, annotator_id, only],
     )
     connection.execute(
         "DELETE FROM drafts WHERE task_id = ? AND annotator_id = ?", [task_id, annotator_id]

@@ -84,14 +84,14 @@ class RoundTables(ReviewTables):
             "SELECT task_id, given FROM judgements UNION ALL "
             "SELECT task_id, given FROM adjudications"
         )
+        newest = self._one(f"SELECT coalesce(max(given), '') n FROM ({answers})")
+        assert newest is not None  # read first: what comes in now is told, and told again
         rows = self._query(
             f"SELECT DISTINCT t.context_id FROM ({answers}) j JOIN tasks t ON t.id = j.task_id "
             "JOIN assignments a ON a.filter_version = ? AND a.context_id = t.context_id "
             "AND a.slot = 0 WHERE j.given >= ? ORDER BY t.context_id",
             [version, given],
         )
-        newest = self._one(f"SELECT coalesce(max(given), '') n FROM ({answers})")
-        assert newest is not None
         return [r["context_id"] for r in rows], newest["n"]
 
     def found_texts(self, prepare_version: int, splits: Sequence[str]) -> Iterator[str]:

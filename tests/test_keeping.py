@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_run import make_store
 
-from swag_studio import judged
+from swag_studio import judged, packet_exchange
 from swag_studio.allocation import OverlapPlan
 from swag_studio.checks import CheckRules
 from swag_studio.curating import Change, Curator
+from swag_studio.judged import Change as Row
 from swag_studio.judging import Annotator, Judgement, Task
 from swag_studio.keeping import MARKS, keep_up, keeping_up
-from swag_studio.records import Ending, ending_id
+from swag_studio.packets import PacketAnswer, Result, file_bytes, parse
+from swag_studio.records import Artifact, Ending, ending_id
 from swag_studio.reviewing import ReviewRow
 from swag_studio.rounds import HumanWork
 from swag_studio.store import Store
@@ -184,3 +190,134 @@ def test_rules_that_change_between_two_slices_hold_for_the_rest(
     work.refresh()
     list(going)
     assert {verdict_in(work, context) for context, _ in work.store.assigned(1)} == {"open"}
+
+
+# --- two threads -------------------------------------------------------------------------------
+
+
+def answer(task: Task, given: str) -> Judgement:
+    labels = ("likely", *["unlikely"] * 5)
+    return Judgement(task.id, "a", labels, best=0, second=1, given=given)  # type: ignore[arg-type]
+
+
+def aside(deed: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=deed)
+    thread.start()
+    return thread
+
+
+def test_answers_that_come_between_two_readings_are_caught_up_with_later(
+    work: HumanWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = work.store
+    first, second = list(store.open_tasks("a"))[:2]
+    read, readings = store._query, list[str]()
+
+    def query(sql: str, parameters: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
+        if "UNION ALL" in sql:
+            readings.append(sql)
+            if len(readings) == 2:
+                for second_of, task in enumerate((first, second)):
+                    store.submit(answer(task, f"2999-01-01T00:00:0{second_of}.000Z"))
+        return read(sql, parameters)
+
+    monkeypatch.setattr(store, "_query", query)
+    keep_up(work)
+    assert len(readings) == 2
+    keep_up(work)
+    shown = {row(store, task.context_id).verdict for task in (first, second)}
+    assert shown == {"found"}
+
+
+def test_of_two_threads_the_one_that_looks_last_fills_the_table(
+    work: HumanWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one catches up with an answer that this one, which has yet to write, did not see."""
+    write, others = work._write, list[threading.Thread]()
+
+    def caught_up() -> None:
+        keep_up(HumanWork(work.store, 1, 1, seed=7))
+
+    def overtaken(rows: Sequence[Row]) -> list[Row]:
+        monkeypatch.undo()
+        judge(work.store)
+        others.append(aside(caught_up))
+        others[0].join(0.5)  # as long as it takes, were it not to wait for this one
+        return write(rows)
+
+    monkeypatch.setattr(work, "_write", overtaken)
+    work.refresh()
+    others[0].join()
+    judged_now = [r for r in work.store.review_rows(work.store.review_ids(1)) if r.judged]
+    assert [r.verdict for r in judged_now] == ["found"]
+
+
+@pytest.mark.parametrize("deed", ["allocate", "drop", "renew"])
+def test_work_is_dealt_by_one_thread_at_a_time(
+    work: HumanWork, monkeypatch: pytest.MonkeyPatch, deed: str
+) -> None:
+    work.store.put_annotator(Annotator("b", "Ben"))
+    work.allocate(OverlapPlan(rest=2), ["a", "b"])
+    task = work.store.next_task("a")
+    assert task is not None
+    edit(work.store, task)
+    allocate, free = work.store.allocate, list[bool]()
+
+    def watched(pairs: Iterable[tuple[str, str]]) -> int:
+        aside(lambda: free.append(work.store.deriving.acquire(blocking=False))).join()
+        return allocate(pairs)
+
+    monkeypatch.setattr(work.store, "allocate", watched)
+    if deed == "allocate":
+        work.allocate(OverlapPlan(rest=2), ["a", "b"])
+    elif deed == "drop":
+        work.drop("b")
+    else:
+        work.renew()
+    assert free == [False]
+    aside(lambda: free.append(work.store.deriving.acquire(blocking=False))).join()
+    assert free == [False, True]
+
+
+def test_what_is_due_is_not_forgotten_when_two_note_it_at_once(
+    work: HumanWork, older: HumanWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one thread notes that the older run's rows are done, they fall due once more."""
+    other = Store(work.store.path)
+    other.db.execute("PRAGMA busy_timeout = 0")
+    work.refresh()
+    read = work.store.people_setting
+
+    def overtaken(name: str, default: Any) -> Any:
+        found = read(name, default)
+        if name == "refreshed":
+            with suppress(sqlite3.OperationalError):  # it has to wait, and is done later
+                judged.all_due(other)
+        return found
+
+    number = older.overdue
+    monkeypatch.setattr(work.store, "people_setting", overtaken)
+    older.refreshed(number)
+    monkeypatch.undo()
+    judged.all_due(other)
+    assert older.overdue == number + 1
+    other.close()
+
+
+def test_answers_of_another_machine_reach_the_table_however_old_they_are(work: HumanWork) -> None:
+    work.store.put_artifact(Artifact("prepare", 1, "key", "prepared/v1", True, ""))
+    packet = packet_exchange.export(work.store, 7, work.annotator("a"))
+    judge(work.store)
+    keep_up(work)
+    sent = work.store.packet(packet.id)
+    assert sent is not None
+    item = sent.items[1]
+    order = item.order
+    labels = tuple("likely" if place == 0 else "unlikely" for place in order)
+    given = PacketAnswer(
+        item.id, labels, order.index(0), order.index(1), "", 4.0, "2020-01-01T00:00:00.000Z"
+    )
+    packet_exchange.merge(work.store, parse(file_bytes(packet, Result((given,))), "Ada.swagpacket"))
+    assert keep_up(work) == {"review_rows"}
+    task = work.store.task(item.task_id)
+    assert task is not None and row(work.store, task.context_id).verdict == "found"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -197,3 +198,53 @@ def test_settings_keep_their_type_and_their_default(store: Store) -> None:
     for value in ("日本語", {"by": 2, "first": 10}, True, None, [1.5]):
         store.set_people_setting("guidelines", value)
         assert store.people_setting("guidelines", "none") == value
+
+
+# --- two at once -------------------------------------------------------------------------------
+
+
+def test_what_was_answered_or_taken_back_meanwhile_is_not_skipped(store: Store) -> None:
+    """The item was on the screen while a packet brought its answer, or its work went to another."""
+    store.put_draft(TASKS[1].id, ANN.id, {"best": 0})
+    store.add_judgements([FIRST])
+    store.withdraw_tasks([TASKS[1].id])
+    for task in TASKS[:3]:
+        store.skip(Skip(task.id, ANN.id, "unclear"))
+    assert states(store) == ["done", "withdrawn", "skipped", "open", "open"]
+    assert len(store.skips()) == 3
+
+
+def test_nobody_writes_between_the_reading_of_a_setting_and_its_change(store: Store) -> None:
+    other = Store(store.path)
+    other.db.execute("PRAGMA busy_timeout = 0")  # it fails at once, where it had to wait
+
+    def change(before: list[int]) -> list[int]:
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.set_people_setting("rows", [9])
+        return [*before, 1]
+
+    assert store.change_people_setting("rows", [], change) == [1]
+    assert store.change_people_setting("rows", [], change) == [1, 1]
+    with pytest.raises(ZeroDivisionError):
+        store.change_people_setting("rows", [], lambda _: 1 // 0)
+    assert other.people_setting("rows", []) == [1, 1]
+    other.close()
+
+
+def test_two_annotators_are_not_given_one_name_at_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, read = Store(store.path), store.annotators
+    other.db.execute("PRAGMA busy_timeout = 0")
+
+    def annotators() -> list[Annotator]:
+        found = read()
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.put_annotator(Annotator("a4", "CLEO"))
+        return found
+
+    monkeypatch.setattr(store, "annotators", annotators)
+    store.put_annotator(Annotator("a3", "Cleo"))
+    with pytest.raises(ProjectError, match="name"):
+        other.put_annotator(Annotator("a4", "CLEO"))
+    other.close()

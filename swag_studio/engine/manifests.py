@@ -19,8 +19,8 @@ State = Literal["as written", "changed", "not known"]
 
 def remember(store: Store, version: str, folder: Path) -> None:
     """Keeps the hash of the manifest in a folder that is to become the release `version`."""
-    known = store.people_setting(WRITTEN, {})
-    store.set_people_setting(WRITTEN, {**known, version: sha256_of(folder / MANIFEST)})
+    digest = sha256_of(folder / MANIFEST)
+    store.change_people_setting(WRITTEN, {}, lambda known: {**known, version: digest})
 
 
 def state(store: Store, folder: Path) -> State:
