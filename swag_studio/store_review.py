@@ -83,17 +83,23 @@ class ReviewTables(PeopleTables):
                         "INSERT OR REPLACE INTO review_text (rowid, texts) VALUES (?, ?)",
                         [key, searchable("\n".join(texts))],
                     )
+                self._repeat_curated(version, [str(group[0]["id"]) for group in part])
             done += len(part)
             yield done
-        self._repeat_curated(version)
 
-    def _repeat_curated(self, version: int) -> None:
-        """Writes what people made of contexts into a table that was made anew."""
-        stream = self._stream("SELECT * FROM curated WHERE version = ?", [version])
-        for part in sliced(stream, _LISTED):
-            with self.write() as connection:
-                for r in part:
-                    show_state(connection, version, r["context_id"], Curated.from_json(r["state"]))
+    def _repeat_curated(self, version: int, context_ids: Sequence[str]) -> None:
+        """Writes what people made of these contexts by now into rows that were just made.
+
+        In the transaction that made them: whoever changes a context later finds its row.
+        """
+        connection = self.db.conn
+        assert connection is not None and connection.in_transaction
+        for id, state in connection.execute(
+            "SELECT context_id, state FROM curated WHERE version = ? "
+            "AND context_id IN (SELECT value FROM json_each(?))",
+            [version, json.dumps(context_ids)],
+        ).fetchall():
+            show_state(connection, version, id, Curated.from_json(state))
 
     # --- reading -------------------------------------------------------------------------
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import random
+import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from swag_studio import store_review
 from swag_studio.project import Project
 from swag_studio.recipe import preset
 from swag_studio.records import Context, Ending, context_id, ending_id
@@ -249,3 +252,57 @@ def test_states_outlive_a_table_that_is_made_anew(store: Store) -> None:
 def test_what_may_become_a_wrong_ending(text: str, words: str) -> None:
     trouble = text_problem(text, "walks out.", ["Sits."])
     assert words in trouble and bool(trouble) == bool(words)
+
+
+# --- a table that is made while people work ------------------------------------------------------
+
+
+def shown_marks(store: Store) -> dict[str, tuple[str, bool, bool]]:
+    rows = store.review_rows(store.review_ids(VERSION))
+    return {r.context_id: (r.flags, r.excluded, r.edited) for r in rows}
+
+
+def true_marks(store: Store) -> dict[str, tuple[str, bool, bool]]:
+    found = {c: tuple(e.id for s, e, _ in rows if s) for c, rows in store.assigned(VERSION)}
+    states = store.curated_of(VERSION, found)
+    return {c: (",".join(s.flags), s.excluded, s.endings != found[c]) for c, s in states.items()}
+
+
+def test_a_table_that_is_made_again_misses_no_change_made_meanwhile(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before each transaction of the making, another thread's curator changes three contexts."""
+    monkeypatch.setattr(store_review, "_LISTED", 5)
+    ids, other = sorted(c for c, _ in store.assigned(VERSION)), Store(store.path)
+    write, turn = store.write, itertools.count()
+
+    @contextmanager
+    def overtaken() -> Iterator[sqlite3.Connection]:
+        for at in (next(turn) * 3 % CONTEXTS, 1, CONTEXTS - 2):  # these two again and again
+            before = other.curated(VERSION, ids[at])
+            flags = () if before.flags else ("typo",)
+            after = Curated(before.endings[::-1], flags=flags, excluded=not before.excluded)
+            other.apply_edits(VERSION, "Bob", "Mark", {ids[at]: (before, after)})
+        with write() as connection:
+            yield connection
+
+    monkeypatch.setattr(store, "write", overtaken)
+    assert list(store.build_review(VERSION, 1, {}))[-1] == CONTEXTS
+    monkeypatch.setattr(store, "write", write)
+    marks = shown_marks(store)
+    assert marks == true_marks(store) and sum(flags != "" for flags, _, _ in marks.values()) > 3
+    other.close()
+
+
+def test_a_table_that_is_whole_has_what_people_noted_wherever_its_making_was_left(
+    store: Store,
+) -> None:
+    ids = store.review_context_ids(store.review_ids(VERSION))
+    before = store.curated(VERSION, ids[0])
+    after = Curated(before.endings, excluded=True)
+    store.apply_edits(VERSION, "Ann", "Exclude", {ids[0]: (before, after)})
+    making = store.build_review(VERSION, 1, {})
+    while next(making) < CONTEXTS:
+        pass
+    making.close()  # type: ignore[attr-defined]
+    assert store.review_ready(VERSION) and shown_marks(store) == true_marks(store)

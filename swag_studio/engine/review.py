@@ -15,14 +15,19 @@ from swag_studio.engine.assignment import AssignmentLog
 from swag_studio.engine.history import Inheritance
 from swag_studio.engine.pool_texts import PoolTexts
 from swag_studio.errors import ProjectError, StageError
+from swag_studio.judged import JudgedRun
 from swag_studio.lineage import ancestor
 from swag_studio.project import Project
+from swag_studio.recipe import from_toml
 from swag_studio.records import Artifact
 from swag_studio.reviewing import BEFORE
 
 
 def fill_version(project: Project, version: int) -> Iterator[int]:
-    """As `fill`, of a version. Raises ProjectError when it or its contexts are gone."""
+    """As `fill`, of a version, and then where its contexts stand.
+
+    Raises ProjectError when it or its contexts are gone.
+    """
     run = next((a for a in project.store.artifacts("filter") if a.version == version), None)
     prepared = ancestor(project, run, "prepare") if run is not None else None
     if run is None or prepared is None:
@@ -30,7 +35,13 @@ def fill_version(project: Project, version: int) -> Iterator[int]:
             f"Version {version} of the filter, or the contexts that it was made for, are gone. "
             "Run the filter again."
         )
-    yield from fill(project, run, prepared.version)
+    done = 0
+    for done in fill(project, run, prepared.version):
+        yield done
+    # What was caught up with before found no rows to write to.
+    seed = from_toml(run.recipe).run.seed
+    for _ in JudgedRun(project.store, version, prepared.version, seed).refreshing():
+        yield done
 
 
 def fill(project: Project, run: Artifact, prepare_version: int) -> Generator[int, None, None]:
