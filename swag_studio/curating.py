@@ -10,7 +10,7 @@ import dataclasses
 import getpass
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from swag_studio.store_steps import TooLate
 from swag_studio.views import PoolEnding
 
 _WHO = "curator of "  # the setting's name, before the login
+_CHANGED = (
+    "The context was changed elsewhere meanwhile. Nothing was written; look at it again and repeat "
+    "the change."
+)
 
 
 class EditError(UserError):
@@ -57,21 +61,27 @@ COMMENT = -1  # a draft's place when it is of the context's comment
 _DRAFTS = "drafts of "  # the setting's name, before the login
 
 Where = tuple[int, str, int]  # version, context id, place or COMMENT
+Rows = list[list[Any]]  # such a place and its text, as JSON keeps them
 
 
 def drafts(store: Store) -> dict[Where, str]:
     """What this person typed and has not saved."""
-    rows = store.people_setting(_DRAFTS + login(), [])
-    return {(version, context, place): text for version, context, place, text in rows}
+    return _drafts(store.people_setting(_DRAFTS + login(), []))
 
 
 def keep_draft(store: Store, where: Where, text: str) -> None:
     """Keeps a half-written text; an empty one is kept no more."""
-    kept = drafts(store)
-    if kept.get(where, "") != text:
-        kept[where] = text
-        rows = [[*where, text] for where, text in kept.items() if text]
-        store.set_people_setting(_DRAFTS + login(), rows)
+
+    def kept(rows: Rows) -> Rows:
+        texts = {**_drafts(rows), where: text}
+        return [[*where, text] for where, text in texts.items() if text]
+
+    if drafts(store).get(where, "") != text:
+        store.change_people_setting(_DRAFTS + login(), [], kept)
+
+
+def _drafts(rows: Rows) -> dict[Where, str]:
+    return {(version, context, place): text for version, context, place, text in rows}
 
 
 # --- many contexts at once -----------------------------------------------------------------------
@@ -133,6 +143,8 @@ def order(state: Curated) -> tuple[int, ...]:
 class Curator:
     """Someone who changes contexts of one filter version. `place` counts its distractors from 0.
 
+    `seen` are the distractors' ids as they were shown to a person, where there is one: what stands
+    in a place by now may be another ending, and is not what the change is meant for.
     Each method returns the step of the log, or None when nothing changed. Raises EditError with a
     sentence for the screen.
     """
@@ -140,6 +152,7 @@ class Curator:
     store: Store
     version: int
     who: str
+    seen: tuple[str, ...] = ()
 
     def edit_text(self, context_id: str, place: int, text: str) -> Batch | None:
         """Puts a new ending with this text in the place of a distractor."""
@@ -178,6 +191,8 @@ class Curator:
         state = self.state(context_id)
         if sorted(places) != list(range(len(state.endings))):
             raise ValueError(f"{places} is no order of {len(state.endings)} endings")
+        if self.seen and self.seen != state.endings:
+            raise EditError(_CHANGED)
         if tuple(places) == order(state):
             return None
         after = dataclasses.replace(state, ranks=tuple(places))
@@ -241,6 +256,8 @@ class Curator:
         state = self.state(context_id)
         if not 0 <= place < len(state.endings):
             raise EditError("The context has no such ending any more. Look at it again.")
+        if self.seen and self.seen[place] != state.endings[place]:
+            raise EditError(_CHANGED)
         return state, self.store.endings_by_id([state.endings[place]])[state.endings[place]]
 
     # --- writing -------------------------------------------------------------------------
@@ -275,10 +292,7 @@ class Curator:
         try:
             return self.store.apply_edits(self.version, self.who, name, real)
         except ValueError:
-            raise EditError(
-                "The context was changed elsewhere meanwhile. Nothing was written; look at it "
-                "again and repeat the change."
-            ) from None
+            raise EditError(_CHANGED) from None
 
 
 # --- many contexts, a slice at a time ------------------------------------------------------------

@@ -264,3 +264,25 @@ def test_offers_come_in_the_order_of_a_plain_reading() -> None:
     offered = offers(endings, [])
     assert [e.row for e, _ in offered] == (1 + np.argsort(away)).tolist()
     assert [d for _, d in offered] == pytest.approx(np.sort(away).tolist())
+
+
+def test_a_change_of_a_place_is_of_the_ending_that_was_seen_there(
+    store: Store, ann: Curator
+) -> None:
+    """Someone looked at a context, and before they were done another ending came to its place."""
+    context = contexts(store)[3]
+    seen = store.curated(VERSION, context).endings
+    ann.edit_text(context, 1, "falls over.")
+    late, steps = Curator(store, VERSION, "Bob", seen), len(store.batches())
+    before = store.curated(VERSION, context)
+    for change in (
+        lambda: late.edit_text(context, 1, "falls down."),
+        lambda: late.replace(context, 1, "falls down."),
+        lambda: late.restore(context, 1, seen[1]),
+        lambda: late.rank(context, (3, 2, 1, 0)),
+    ):
+        with pytest.raises(EditError, match="changed elsewhere"):
+            change()
+    assert store.curated(VERSION, context) == before and len(store.batches()) == steps
+    assert late.edit_text(context, 0, "falls down.")  # that one is as it was
+    assert late.comment(context, "see video") and late.exclude(context)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -109,18 +110,24 @@ class Actions(QObject):
         at: At | None = None,
         refused: Callable[[str], None] | None = None,
         made: Callable[[], None] | None = None,
+        seen: Detail | None = None,
     ) -> None:
         """Makes a change of a context, by itself of the one that is shown; tells what was done.
 
+        `seen` is what the person went by, by itself what is shown: where another ending stands in
+        a place by now, nothing is changed.
         `made` is called before anyone hears of it, `refused` with the reason why it is not.
         """
-        at = at or self.shown
+        if at is None:
+            at, seen = self.shown, self.detail
         if at is None:
             return
         version, context = at
 
         def go(curator: Curator) -> None:
             try:
+                if seen is not None:
+                    curator = replace(curator, seen=seen.state.endings)
                 batch = work(curator, context)
             except Exception as error:
                 if not isinstance(error, EditError):
@@ -208,7 +215,11 @@ class Actions(QObject):
 
         dialog.decided.connect(
             lambda text: self.do(
-                lambda curator, id: curator.edit_text(id, place, text), at, dialog.refuse, written
+                lambda curator, id: curator.edit_text(id, place, text),
+                at,
+                dialog.refuse,
+                written,
+                detail,
             )
         )
         dialog.draft.connect(lambda text: self.keep_draft(place, text, at))
@@ -244,7 +255,7 @@ class Actions(QObject):
 
         def decided(text: str) -> None:
             dialog.accept()
-            self.do(lambda curator, id: curator.replace(id, place, text, kind), at)
+            self.do(lambda curator, id: curator.replace(id, place, text, kind), at, seen=detail)
 
         dialog.decided.connect(decided)
         self.reader.ask("review.offers", candidates, show, fail)

@@ -547,6 +547,24 @@ def test_an_edit_that_is_refused_keeps_what_was_typed(
     assert "sings a song." in listed(page) and not open_ones(page, EditDialog)
 
 
+def test_an_edit_is_not_of_an_ending_that_came_to_its_place_meanwhile(
+    qtbot: QtBot, page: ReviewPage, workspace: Workspace
+) -> None:
+    """As by an Undo that was asked for before, and waited while others were read."""
+    page.detail.endings.selectRow(2)
+    page.detail.edit.click()
+    asked = dialog(page, EditDialog)
+    assert isinstance(asked, EditDialog) and page.curation.shown is not None
+    version, context = page.curation.shown
+    Curator(page.store, version, "Bob").edit_text(context, 2, "came in before.")
+    asked.text.setPlainText("sings a song.")
+    asked.yes.click()
+    settle(qtbot, workspace)
+    assert asked.isVisible() and "changed elsewhere" in asked.trouble.text()
+    assert listed(page)[2] == "came in before." and len(steps(page)) == 1
+    assert asked.text.toPlainText() == "sings a song."  # it is not lost
+
+
 def test_a_half_written_edit_comes_back(
     qtbot: QtBot, page: ReviewPage, workspace: Workspace
 ) -> None:
