@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -28,7 +29,8 @@ def write_bytes(path: Path, data: bytes) -> None:
     An OSError names `path`, also where the system does not say which file it is about.
     """
     make_folder(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Of this thread alone: another one may be writing the same file.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         with open(temporary, "wb") as file:
             file.write(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,21 @@ def test_a_failed_write_names_its_file(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(OSError) as error:
         write_bytes(tmp_path / "file", b"new")
     assert error.value.filename == str(tmp_path / "file")
+
+
+def test_two_threads_write_one_file_one_after_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, sync = tmp_path / "file", os.fsync
+
+    def overtaken(descriptor: int) -> None:
+        monkeypatch.setattr(os, "fsync", sync)
+        other = threading.Thread(target=lambda: write_bytes(path, b"other"))
+        other.start()
+        other.join()
+        assert path.read_bytes() == b"other"
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", overtaken)
+    write_bytes(path, b"this one")
+    assert path.read_bytes() == b"this one" and names(tmp_path) == ["file"]

@@ -129,6 +129,9 @@ def filter_again(
     project: Project, run: int = 0, gibberish: Use | None = None, iterations: int = 0
 ) -> Iterator[Event]:
     """Makes the project's recipe that of `recipe_with_feedback`, and runs up to the filter."""
+    before = project.recipe
     recipe = recipe_with_feedback(project, run, gibberish, iterations)
+    if project.recipe != before:  # what people said is read for seconds
+        raise StageError("The recipe was changed meanwhile, and is left so. Filter again with it.")
     project.set_recipe(recipe)
     yield from pipeline.run(recipe, project, "filter")

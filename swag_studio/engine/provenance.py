@@ -52,7 +52,9 @@ class Names:
         return self._names[id]
 
     def adjudicator(self, name: str) -> str:
-        return f"adjudicator-{self._adjudicators[name]}"
+        # Who settled something since this was made comes after the others.
+        number = self._adjudicators.setdefault(name, len(self._adjudicators) + 1)
+        return f"adjudicator-{number}"
 
     def curator(self, name: str) -> str:
         return f"curator-{self._curators[name]}" if name in self._curators else "curator"

@@ -15,7 +15,7 @@ from planted import INDEX, TINY, plant
 from swag_studio import cli
 from swag_studio import recipe as recipes
 from swag_studio.curating import Curator
-from swag_studio.engine import adversarial_filter, said
+from swag_studio.engine import adversarial_filter, feedback, said
 from swag_studio.engine.assignment import AssignmentLog
 from swag_studio.engine.corpus import Corpus
 from swag_studio.engine.feedback import filter_again, preview, recipe_with_feedback
@@ -351,6 +351,22 @@ def test_another_number_of_distractors_is_refused(project: Project) -> None:
 
 
 # --- from a terminal -------------------------------------------------------------------------
+
+
+def test_a_recipe_that_was_changed_while_people_were_heard_is_left_so(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge(project, next(iter(assigned(project, 1))), {"a0": {1: "gibberish"}})
+    changed = project.recipe.with_values({"filter.epochs": 2})
+
+    def heard(*asked: Any) -> said.Feedback:
+        project.set_recipe(changed)  # as a page does, in the window's thread
+        return said.collect(*asked)
+
+    monkeypatch.setattr(feedback, "collect", heard)
+    with pytest.raises(StageError, match="changed meanwhile"):
+        list(filter_again(project))
+    assert project.recipe == changed
 
 
 def test_from_a_terminal(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

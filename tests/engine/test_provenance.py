@@ -90,6 +90,14 @@ def test_pseudonyms_do_not_follow_the_names(tmp_path: Path) -> None:
     }
 
 
+def test_who_settles_something_while_a_release_is_made_has_a_name(tmp_path: Path) -> None:
+    with filtered(tmp_path / "p.swag", recipes.preset("demo"), [context(0)]) as project:
+        names = Names(project.store)
+        assert [names.adjudicator(n) for n in ("Eva", "Max", "Eva")] == [
+            *("adjudicator-1", "adjudicator-2", "adjudicator-1")
+        ]
+
+
 def test_a_run_that_is_not_there(tmp_path: Path) -> None:
     with filtered(tmp_path / "p.swag", recipes.preset("demo"), [context(0)]) as project:
         assert Lineage.of(project)["prepare"].stage == "prepare"
