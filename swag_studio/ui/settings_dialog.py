@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -24,10 +25,11 @@ from swag_studio.ui.page import not_by_enter
 from swag_studio.ui.theme import ems
 
 THEMES = {"system": "As the desktop", "light": "Light", "dark": "Dark"}
+PAUSE = 200  # ms without a change: what is held down or turned would style all anew at each step
 
 
 class SettingsDialog(QDialog):
-    """Emits `changed` with the whole settings after every change."""
+    """Emits `changed` with the whole settings once someone pauses in changing them, or leaves."""
 
     changed = Signal(object)
 
@@ -36,11 +38,15 @@ class SettingsDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Settings")
         self._settings = settings
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE)
+        self._pause.timeout.connect(self._edited)
         self._build()
         self._show(settings)
-        self.theme.currentIndexChanged.connect(self._edited)
-        self.text_percent.valueChanged.connect(self._edited)
-        self.cost.valueChanged.connect(self._edited)
+        self.theme.currentIndexChanged.connect(self._wait)
+        self.text_percent.valueChanged.connect(self._wait)
+        self.cost.valueChanged.connect(self._wait)
         self.slider.valueChanged.connect(self.text_percent.setValue)
         self.text_percent.valueChanged.connect(self.slider.setValue)
 
@@ -99,7 +105,17 @@ class SettingsDialog(QDialog):
         self.slider.setValue(settings.text_percent)
         self.cost.setValue(settings.cost_per_hour)
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        for number in (self.text_percent, self.cost):
+            number.interpretText()  # what is half typed
+        self._edited()
+        super().hideEvent(event)
+
+    def _wait(self) -> None:
+        self._pause.start()  # anew
+
     def _edited(self) -> None:
+        self._pause.stop()
         settings = replace(
             self._settings,
             theme=str(self.theme.currentData()),

@@ -217,24 +217,52 @@ def test_settings_act_while_they_are_changed_and_are_kept(
     dialog = application.show_settings(window)
     assert window.findChildren(SettingsDialog) == [dialog]  # two would undo each other's changes
     dialog.theme.setCurrentIndex(dialog.theme.findData("dark"))
+    qtbot.waitUntil(lambda: window.workspace.theme is theme.DARK)
     assert qapp.palette().color(QPalette.ColorRole.Window).name() == theme.DARK.window
-    assert window.workspace.theme is theme.DARK
     dialog.text_percent.selectAll()
     qtbot.keyClicks(dialog.text_percent, "150")
     qtbot.keyClick(dialog.text_percent, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: application.settings.text_percent == 150)
     assert qapp.font().pointSizeF() == pytest.approx(before * 1.5)
     assert window.fontMetrics().height() == QFontMetrics(qapp.font()).height()
     dialog.cost.selectAll()
     qtbot.keyClicks(dialog.cost, dialog.cost.locale().toString(2.5))
     qtbot.keyClick(dialog.cost, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: application.settings.cost_per_hour == 2.5)
     stored = settings.load(tmp_path / "profile")
     assert (stored.theme, stored.text_percent, stored.cost_per_hour) == ("dark", 150, 2.5)
     assert stored.recent == (str(root),)
     qtbot.mouseClick(dialog.defaults, LEFT)
+    qtbot.waitUntil(lambda: application.settings.theme == "system")
     stored = settings.load(tmp_path / "profile")
     assert (stored.theme, stored.text_percent, stored.cost_per_hour) == ("system", 100, 0.0)
     assert qapp.font().pointSizeF() == pytest.approx(before)
     dialog.close()
+
+
+def test_the_look_changes_once_while_a_key_is_held_down(qtbot: QtBot) -> None:
+    dialog = SettingsDialog(settings.Settings())
+    qtbot.addWidget(dialog)
+    dialog.show()
+    told: list[settings.Settings] = []
+    dialog.changed.connect(told.append)
+    with qtbot.waitSignal(dialog.changed):
+        for _ in range(5):  # each would style every widget of the window anew
+            qtbot.keyClick(dialog.text_percent, Qt.Key.Key_Up)
+        assert told == []
+    assert [changed.text_percent for changed in told] == [150]
+
+
+def test_what_is_set_and_left_at_once_is_kept(
+    qtbot: QtBot, application: Application, root: Path, tmp_path: Path
+) -> None:
+    dialog = application.show_settings(opened(application, root))
+    dialog.text_percent.setValue(120)
+    dialog.cost.selectAll()
+    qtbot.keyClicks(dialog.cost, "7")  # and no Enter
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    stored = settings.load(tmp_path / "profile")
+    assert (stored.text_percent, stored.cost_per_hour) == (120, 7.0)
 
 
 def test_text_is_readable_on_every_background() -> None:
