@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QMessageBox, Q
 from swag_studio import packet_exchange, packets
 from swag_studio.allocation import Preview
 from swag_studio.errors import UserError, in_words
-from swag_studio.files import write_text
+from swag_studio.files import write_bytes, write_text
 from swag_studio.judging import Adjudication, Annotator
 from swag_studio.plan import Assumptions
 from swag_studio.rounds import HumanWork, Worker
@@ -310,7 +310,7 @@ class PeopleActions(QObject):
 
         def deed(path: Path) -> int:
             packet = packet_exchange.export(work.store, work.seed, annotator)
-            path.write_bytes(packets.file_bytes(packet))
+            write_bytes(path, packets.file_bytes(packet))
             return len(packet.items)
 
         dialog.fileSelected.connect(

@@ -569,6 +569,27 @@ def test_a_packet_goes_out_and_comes_back(
     assert merged.new == () and merged.same == 3
 
 
+def test_a_packet_that_cannot_be_written_leaves_the_one_that_was_there(
+    qtbot: QtBot, page: AgreementPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which may hold someone's answers."""
+    add(qtbot, page, "Anna")
+    give(qtbot, page, 3, OverlapPlan())
+    out = tmp_path / "anna.swagpacket"
+    out.write_bytes(b"answers")
+    press(qtbot, page, "export")
+    assert isinstance(page.deeds.dialog, QFileDialog)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    page.deeds.dialog.fileSelected.emit(str(out))
+    read(qtbot, page)
+    assert "disk is full" in page.message.text()
+    assert out.read_bytes() == b"answers" and list(tmp_path.glob(".*.tmp")) == []
+
+
 def test_a_file_that_is_no_packet_is_told(
     qtbot: QtBot, page: AgreementPage, tmp_path: Path
 ) -> None:
