@@ -274,10 +274,10 @@ class Chart(QWidget):
 
     def values_at(self, x: float) -> str:
         """The visible series' values at the step nearest to `x`, a line each if there is room."""
-        step = self.plot.step_near(x)
-        if step is None:
+        step, seen = self.plot.step_near(x), self.plot.visible()
+        if step is None or not seen:  # the step may be one of a linked chart
             return ""
-        values = [f"{s.label}: {self.format(s.curve.at(step))}" for s in self.plot.visible()]
+        values = [f"{s.label}: {self.format(s.curve.at(step))}" for s in seen]
         lines = max(1, int(self.plot.box.height() / self.fontMetrics().height()) - 2)
         beside = min(3, -(-len(values) // lines))
         rows = ("   ".join(values[i : i + beside]) for i in range(0, len(values), beside))

@@ -322,6 +322,20 @@ def test_the_pointer_reads_out_all_linked_charts(make: MakeChart) -> None:
     assert one.plot.rect().contains(one.readout.geometry())
 
 
+def test_a_chart_whose_series_are_all_hidden_reads_out_nothing(make: MakeChart) -> None:
+    one, two = make("one"), make("two")
+    one.link_x(two)
+    fill(one, "a", [7.0, 8.0])
+    fill(two, "b", [1.0, 2.0])
+    two.set_visible("b", False)
+    place = one.plot.mapFromScene(one.plot.box.mapViewToScene(QPointF(0.9, 7.5)))
+    move(one.plot.viewport(), place)
+    assert one.readout.text() == "iteration 1\na: 8" and not two.readout.isVisible()
+    two.set_visible("b", True)
+    move(one.plot.viewport(), place)
+    assert two.readout.text() == "iteration 1\nb: 2" and two.readout.isVisible()
+
+
 def test_a_series_without_a_value_at_the_step_says_so(make: MakeChart) -> None:
     chart = make(percent=True)
     fill(chart, "a", [0.1] * 10, "mlp")
