@@ -336,4 +336,4 @@ class HumanWork(JudgedRun):
         self.refresh()
 
     def _simulated(self, member: simulation.Simulated, task: Task) -> Judgement:
-        return simulation.simulate(task, member.annotator, member.skill, self.seed, now())
+        return simulation.simulate(task, member.annotator, member.skill, self.seed)

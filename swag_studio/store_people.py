@@ -373,7 +373,7 @@ def _judgement_row(j: Judgement) -> Sequence[Any]:
         j.second,
         j.comment,
         j.seconds,
-        j.given,
+        j.given or now(),  # in its transaction: none that was written before is later
         j.via,
     )
 

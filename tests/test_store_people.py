@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_studio import store_people
 from swag_studio.errors import ProjectError
 from swag_studio.judging import Adjudication, Annotator, Judgement, Label, Skip, Task, task_id
 from swag_studio.store import Store
@@ -228,6 +229,23 @@ def test_nobody_writes_between_the_reading_of_a_setting_and_its_change(store: St
     with pytest.raises(ZeroDivisionError):
         store.change_people_setting("rows", [], lambda _: 1 // 0)
     assert other.people_setting("rows", []) == [1, 1]
+    other.close()
+
+
+def test_no_answer_is_dated_before_one_that_was_written_before(store: Store) -> None:
+    """What follows from answers is caught up with by their times."""
+    other = Store(store.path)
+
+    def simulated() -> Iterator[Judgement]:
+        yield dataclasses.replace(FIRST, given="")
+        other.submit(dataclasses.replace(FIRST, annotator_id=BOB.id, given="2999-01-01"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store_people, "now", lambda: next(times))
+        times = iter(f"30{n:02}-01-01" for n in range(99))
+        store.add_judgements(simulated())
+    first, second = store.judgements()
+    assert (first.given, second.given) == ("3000-01-01", "2999-01-01")
     other.close()
 
 
