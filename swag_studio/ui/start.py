@@ -259,14 +259,21 @@ class NewProjectDialog(QDialog):
             self.place.setText(chosen)
 
     def _check(self) -> None:
-        name = self.name.text().strip()
-        problem = ""
-        if not name:
-            problem = " "
-        elif "/" in name or "\\" in name or name.startswith("."):
-            problem = "A name without slashes that does not begin with a dot, please."
-        elif self.path().exists():
-            problem = f"{self.path()} exists already."
-        self.note.setText(problem.strip() or (f"Makes {self.path()}" if name else ""))
-        set_role(self.note, "bad" if problem.strip() else "muted")
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
+        named = bool(self.name.text().strip())
+        problem = self._problem() if named else ""
+        self.note.setText(problem or (f"Makes {self.path()}" if named else ""))
+        set_role(self.note, "bad" if problem else "muted")
+        create = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        create.setEnabled(named and not problem)
+
+    def _problem(self) -> str:
+        """Why the project cannot be made there, "" where nothing is known against it."""
+        name, place = self.name.text().strip(), self.place.text()
+        if "/" in name or "\\" in name or name.startswith("."):
+            return "A name without slashes that does not begin with a dot, please."
+        try:
+            return f"{self.path()} exists already." if self.path().exists() else ""
+        except RuntimeError:  # of ~somebody
+            return f"{place} is the folder of nobody here. Choose another one."
+        except OSError as error:  # such as of a name that is too long
+            return f"It cannot be made in {place}: {error.strerror}."

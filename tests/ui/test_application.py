@@ -167,6 +167,26 @@ def test_a_name_that_is_taken_is_refused(
     dialog.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "place", "told"),
+    [
+        ("a" * 300, "here", "It cannot be made in here: "),
+        ("mine", "~nobody-of-this-name/x", "~nobody-of-this-name/x is the folder of nobody here."),
+    ],
+)
+def test_a_place_where_no_project_can_be_is_refused(
+    qtbot: QtBot, application: Application, name: str, place: str, told: str
+) -> None:
+    start = application.show_start()
+    start.new_requested.emit()
+    dialog = start.findChild(NewProjectDialog)
+    dialog.place.setText(place)
+    dialog.name.setText(name)
+    assert dialog.note.text().startswith(told)
+    assert not dialog.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+    dialog.close()
+
+
 def test_open_asks_for_a_folder(
     qtbot: QtBot, application: Application, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
