@@ -6,6 +6,8 @@ The log is in the project, so both go on where they stood after a restart.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
@@ -30,6 +32,7 @@ class Undo(QObject):
         self.workspace, self._menu = workspace, menu
         self._going: Steps | None = None  # one at a time: each takes up where the last one ended
         self._named = {"Undo": 0, "Redo": 0}  # the step that each names; 0 while that is not known
+        self._reads = 0  # of the steps: an answer to an earlier one no longer holds
         self.undo_action = add(menu, "Undo", self.undo, Keys.Undo)
         self.redo_action = add(menu, "Redo", self.redo, "Ctrl+Shift+Z", Keys.Redo)
         self._wait()
@@ -46,8 +49,19 @@ class Undo(QObject):
 
     def refresh(self) -> None:
         """Reads what the next step of each is."""
-        stacks = self.workspace.project.store.undo_stacks
-        self.workspace.reader.ask("undo", stacks, self._show, self._unread)
+        self._reads += 1
+        self._named = dict.fromkeys(self._named, 0)
+        stacks, show = self.workspace.project.store.undo_stacks, partial(self._show, self._reads)
+        self.workspace.reader.ask("undo", stacks, show, self._unread)
+
+    def _meant(self, word: str) -> int:
+        """The step that is named, or, just after a change, the last one at this moment."""
+        if not self._named[word]:
+            with suppress(Exception):  # else it is tried without; what comes of it is told
+                done, undone = self.workspace.project.store.undo_stacks()
+                if steps := done if word == "Undo" else undone:
+                    return steps[-1].id
+        return self._named[word]
 
     def _wait(self) -> None:
         for action in (self.undo_action, self.redo_action):
@@ -57,7 +71,7 @@ class Undo(QObject):
         if self._going is not None:
             return
         self._wait()
-        store, asked = self.workspace.project.store, self._named[title]
+        store, asked = self.workspace.project.store, self._meant(title)
 
         def making() -> Iterator[Made]:
             return work(store, curating.who(store) or curating.login(), asked)
@@ -84,7 +98,9 @@ class Undo(QObject):
         if tables & CURATED:
             self.refresh()
 
-    def _show(self, stacks: tuple[list[Batch], list[Batch]]) -> None:
+    def _show(self, read: int, stacks: tuple[list[Batch], list[Batch]]) -> None:
+        if read != self._reads:
+            return
         for action, word, steps in zip(
             (self.undo_action, self.redo_action), ("Undo", "Redo"), stacks, strict=True
         ):
@@ -98,6 +114,5 @@ class Undo(QObject):
         """Without their names both can still be tried; what comes of it is told."""
         self.told.emit(text, "warning")
         for action, word in ((self.undo_action, "Undo"), (self.redo_action, "Redo")):
-            self._named[word] = 0
             action.setText(word)
             action.setEnabled(self._going is None)

@@ -19,7 +19,7 @@ from swag_studio.ui import steps as ui_steps
 from swag_studio.ui.review_actions import Actions
 from swag_studio.ui.review_dialogs import BulkDialog
 from swag_studio.ui.steps import StepDialog
-from swag_studio.ui.undo import Undo
+from swag_studio.ui.undo import CURATED, Undo
 from swag_studio.ui.workspace import Workspace
 
 SLICE = 4
@@ -228,3 +228,28 @@ def test_what_is_changed_while_an_undo_waits_is_not_taken_back_in_its_place(
     assert len(told) == 1 and "nothing was taken back" in told[0]
     assert excluded(store) == 1 and store.curated(VERSION, other).comment == "see video"
     assert undo.undo_action.text() == "Undo Comment on a context" and undo.undo_action.isEnabled()
+
+
+def test_what_was_just_done_is_taken_back_before_undo_names_it(
+    qtbot: QtBot, workspace: Workspace, store: Store, undo: Undo
+) -> None:
+    """The thread that reads its name has something else to do."""
+    ann, (one, other, *_) = (
+        Curator(store, VERSION, "Ann"),
+        store.review_context_ids(store.review_ids(VERSION)),
+    )
+    ann.exclude(one)
+    workspace.bridge.changed.emit(CURATED)
+    settle(qtbot, workspace)
+    told: list[str] = []
+    undo.told.connect(lambda text, _: told.append(text))
+    gate = threading.Event()
+    workspace.reader.ask("gate", gate.wait, lambda _: None)
+    ann.comment(other, "see video")
+    workspace.bridge.changed.emit(CURATED)
+    assert undo.undo_action.text() == "Undo Exclude a context"  # as yet
+    undo.undo_action.trigger()
+    gate.set()
+    settle(qtbot, workspace)
+    assert told == ["Undone: Comment on a context."]
+    assert excluded(store) == 1 and store.curated(VERSION, other).comment == ""
