@@ -170,7 +170,7 @@ def test_a_name_that_is_taken_is_refused(
 @pytest.mark.parametrize(
     ("name", "place", "told"),
     [
-        ("a" * 300, "here", "It cannot be made in here: "),
+        ("a" * 300, ".", "It cannot be made in .: "),
         ("mine", "~nobody-of-this-name/x", "~nobody-of-this-name/x is the folder of nobody here."),
     ],
 )
