@@ -8,12 +8,13 @@ import gc
 import io
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
 from xml.etree import ElementTree
 
 import numpy as np
+import pyqtgraph
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QWheelEvent
@@ -28,8 +29,10 @@ MakeChart = Callable[..., Chart]
 
 
 @pytest.fixture
-def make(qtbot: QtBot) -> MakeChart:
-    """Shows a chart of its own size."""
+def make(qtbot: QtBot) -> Iterator[MakeChart]:
+    """Shows a chart of its own size, which is told of every move of the pointer."""
+    rate = pyqtgraph.getConfigOption("mouseRateLimit")  # a second: of quicker ones some are dropped
+    pyqtgraph.setConfigOption("mouseRateLimit", 0)
 
     def make(title: str = "Accuracy", **options: object) -> Chart:
         chart = Chart(title, LIGHT, **options)  # type: ignore[arg-type]
@@ -39,7 +42,8 @@ def make(qtbot: QtBot) -> MakeChart:
             chart.show()
         return chart
 
-    return make
+    yield make
+    pyqtgraph.setConfigOption("mouseRateLimit", rate)
 
 
 def x_range(chart: Chart) -> tuple[float, float]:
