@@ -167,7 +167,8 @@ def test_lines_are_told_apart_without_their_colours(qapp: QApplication, theme: T
 
 
 def pixels(pixmap: QPixmap) -> bytes:
-    return bytes(pixmap.toImage().constBits())
+    image = pixmap.toImage()  # its bits are gone when it is
+    return bytes(image.constBits())
 
 
 @pytest.mark.parametrize(

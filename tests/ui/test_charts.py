@@ -70,7 +70,8 @@ def fill(chart: Chart, key: str, values: list[float], label: str = "") -> None:
 
 def colours(image: QImage) -> set[str]:
     """Those of every pixel."""
-    pixels = np.frombuffer(image.convertToFormat(QImage.Format.Format_RGB32).constBits(), "<u4")
+    plain = image.convertToFormat(QImage.Format.Format_RGB32)  # its bits are gone when it is
+    pixels = np.frombuffer(plain.constBits(), "<u4").copy()
     return {f"#{value & 0xFFFFFF:06x}" for value in np.unique(pixels)}
 
 
